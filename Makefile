@@ -1,0 +1,30 @@
+# The verbs of the project, one line each; whatever is longer stands in crates/xtask. `.ci/run` runs `check` and `test`.
+.DEFAULT_GOAL := help
+.PHONY: help run test test-all check fmt generated tools
+
+# What `make run` hands to the gateway, for example: make run ARGS='run --config my.toml'
+ARGS ?= run
+
+help: ## list these verbs
+	@awk -F ': ## ' '/^[a-z-]+: ## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## build and start the gateway on this machine, with a demo agent and no further set-up
+	@cargo run --package gateway-server --bin a2a-gateway -- $(ARGS)
+
+test: ## all tests but the long ones, with the time of each part
+	@cargo xtask test
+
+test-all: ## all tests
+	@cargo xtask test --all
+
+check: ## everything else that has to be right before a commit, with the time of each part
+	@cargo xtask check
+
+fmt: ## lay out all code
+	@cargo fmt --all
+
+generated: ## write the files that commands write
+	@cargo xtask generated --write
+
+tools: ## fetch the tools that cargo doesn't bring, into .tools
+	@cargo xtask tools
