@@ -1,0 +1,11 @@
+//! What the protocol looks like on the wire: generated protobuf, conversions to and from the domain, the one table
+//! of operations, the one table of errors, the names of service parameters.
+//!
+//! Version 1.0. It has never heard of sockets, HTTP servers or stores; canonical JSON is the domain's own notation.
+
+pub mod decode;
+pub mod encode;
+pub mod errors;
+pub mod operations;
+pub mod params;
+pub mod pb;
