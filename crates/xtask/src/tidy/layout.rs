@@ -5,8 +5,8 @@ use crate::Finding;
 /// A file of Rust that is longer has a second subject in it.
 const MAX_LINES: usize = 600;
 
-/// Fewer words don't say what a module is.
-const MIN_HEAD_WORDS: usize = 3;
+/// A single word is a placeholder.
+const MIN_HEAD_WORDS: usize = 2;
 
 /// All faults of layout in one file.
 pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {
