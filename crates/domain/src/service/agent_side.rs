@@ -1,0 +1,163 @@
+//! The agent's commands and views, and the desk at which a run invokes them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{Answered, Inner, Service, configs::page_rows};
+use crate::{
+    Error, ErrorKind, Operation, Outcome, PushNotificationConfigRow, TaskId, TaskSnapshot, decide,
+    ports::{Desk, StoredTask},
+    push::StoredConfig,
+    reply::{AllConfigsPage, AllTasksPage, Body, ConfigRow, ConfigState, TaskRow},
+    request::{AgentAction, AgentCommand, PageRequest, check_action},
+};
+
+impl Service {
+    pub(super) async fn agent_command(&self, command: AgentCommand) -> Answered {
+        let outcome = match command.action {
+            AgentAction::UpdateArtifact { .. } => Outcome::Updated,
+            AgentAction::Move(..) | AgentAction::ReportProgress(_) => Outcome::Moved,
+        };
+        self.0.act(&command.id, &command.action).await?;
+        let StoredTask { task, .. } = self.0.read(&command.id).await?;
+        Ok((outcome, Body::Task(task)))
+    }
+
+    pub(super) async fn all_tasks(&self, page: PageRequest) -> Answered {
+        let (list, key) = (Operation::AllTasks, &self.0.parts.page_key);
+        let after = key.open_id(list, "", &page.page_token)?.map(TaskId::new);
+        let most = page_rows(&page);
+        let mut rows = self.0.store().all(after, most + 1).await?;
+        let more = rows.len() > most;
+        rows.truncate(most);
+        let last = rows.last().filter(|_| more);
+        let next_page_token = last
+            .map(|row| key.seal_id(list, "", row.head.id.as_str()))
+            .unwrap_or_default();
+        let tasks = rows.into_iter().map(task_row).collect();
+        Ok((
+            Outcome::Listed,
+            Body::AllTasks(AllTasksPage {
+                tasks,
+                next_page_token,
+            }),
+        ))
+    }
+
+    pub(super) async fn all_configs(&self, page: PageRequest) -> Answered {
+        let (list, key) = (Operation::AllPushNotificationConfigs, &self.0.parts.page_key);
+        let after = key
+            .open_id(list, "", &page.page_token)?
+            .map(PushNotificationConfigRow::new);
+        let most = page_rows(&page);
+        let mut rows = self.0.store().all_configs(after, most + 1).await?;
+        let more = rows.len() > most;
+        rows.truncate(most);
+        let last = rows.last().filter(|_| more);
+        let next_page_token = last
+            .map(|row| key.seal_id(list, "", row.row.as_str()))
+            .unwrap_or_default();
+        let configs = rows.into_iter().map(config_row).collect();
+        Ok((
+            Outcome::Listed,
+            Body::AllConfigs(AllConfigsPage {
+                configs,
+                next_page_token,
+            }),
+        ))
+    }
+}
+
+fn task_row(StoredTask { head, task }: StoredTask) -> TaskRow {
+    TaskRow {
+        id: task.id,
+        context_id: task.context_id,
+        tenant: head.scope.tenant.clone(),
+        state: task.status.state,
+        status_message: task.status.message,
+        status_timestamp: task.status.timestamp,
+        artifacts: task.artifacts,
+        history: task.history,
+        metadata: task.metadata,
+    }
+}
+
+fn config_row(StoredConfig { row, config }: StoredConfig) -> ConfigRow {
+    ConfigRow {
+        row,
+        config_id: config.id.unwrap_or_default(),
+        state: ConfigState::Active,
+        task_id: config.task_id.unwrap_or_default(),
+        tenant: config.tenant,
+        url: config.url,
+        token: config.token,
+        authentication: config.authentication,
+    }
+}
+
+impl Inner {
+    /// Carries out an agent command. A task that is still hidden is shown first: an agent that acts on it has taken
+    /// it as task work.
+    async fn act(&self, id: &TaskId, action: &AgentAction) -> Result<(), Error> {
+        self.check_artifact_parts(action)?;
+        let head = self.store().head(id).await?.ok_or_else(Error::task_not_found)?;
+        if head.hidden {
+            self.show(id).await?;
+        }
+        let decide = |head: &_| decide::act(head, action.clone(), self.limits(), self.stamp());
+        self.commit_with(id, decide).await.map(|_| ())
+    }
+
+    fn check_artifact_parts(&self, action: &AgentAction) -> Result<(), Error> {
+        let most = self.limits().parts_per_message;
+        let (field, parts) = match action {
+            AgentAction::Move(_, Some(message)) | AgentAction::ReportProgress(Some(message)) => {
+                ("statusMessage.parts", message.parts.len())
+            }
+            AgentAction::UpdateArtifact { artifact, .. } => ("artifact.parts", artifact.parts.len()),
+            AgentAction::Move(_, None) | AgentAction::ReportProgress(None) => return Ok(()),
+        };
+        if parts <= most {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            field,
+            format!("must have at most {most} parts, not {parts}"),
+        ))
+    }
+}
+
+/// The desk of one task's run.
+pub(super) struct TaskDesk {
+    inner: Arc<Inner>,
+    task: TaskId,
+}
+
+impl TaskDesk {
+    pub(super) fn new(service: &Service, task: TaskId) -> Self {
+        Self {
+            inner: service.0.clone(),
+            task,
+        }
+    }
+}
+
+#[async_trait]
+impl Desk for TaskDesk {
+    /// A run that reaches a bound of its task cannot go on: the task fails, saying so.
+    async fn act(&self, action: AgentAction) -> Result<(), Error> {
+        check_action(&action)?;
+        let result = self.inner.act(&self.task, &action).await;
+        if let Err(error) = &result
+            && error.kind() == ErrorKind::ResourceExhausted
+        {
+            self.inner.fail_or_log(&self.task, error.message()).await;
+        }
+        result
+    }
+
+    async fn task(&self) -> Result<TaskSnapshot, Error> {
+        self.inner.read(&self.task).await.map(|stored| stored.task)
+    }
+}

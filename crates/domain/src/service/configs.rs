@@ -1,0 +1,146 @@
+//! The four operations on push-notification configurations (§3.1.7 to §3.1.10).
+
+use super::{Answered, Context, Inner, Service};
+use crate::{
+    Error, ErrorKind, Operation, Outcome, TaskId, TaskPushNotificationConfig, Tenant,
+    ports::PutConfigError,
+    push::StoredConfig,
+    reply::{Body, ConfigPage},
+    request::{ConfigKey, CreateConfig, ListConfigs, PageRequest},
+};
+
+/// Rows on a page of a list by id where the request names no number.
+pub(super) const DEFAULT_PAGE: u32 = 100;
+
+impl Service {
+    pub(super) async fn create_config(&self, context: &Context, request: CreateConfig) -> Answered {
+        context.require_push()?;
+        let scope = context.scope(request.tenant.as_ref());
+        self.0.reach(&request.task_id, &scope).await.map_err(not_found)?;
+        let outcome = if request.config.id.is_some() {
+            Outcome::Created
+        } else {
+            Outcome::Assigned
+        };
+        let stored = self
+            .0
+            .stored_config(request.config, &request.task_id, request.tenant.as_ref());
+        let config = stored.config.clone();
+        self.0.put_config(stored).await?;
+        Ok((outcome, Body::Config(config)))
+    }
+
+    pub(super) async fn get_config(&self, context: &Context, request: ConfigKey) -> Answered {
+        context.require_push()?;
+        self.0
+            .reach(&request.task_id, &context.scope(request.tenant.as_ref()))
+            .await
+            .map_err(not_found)?;
+        match self.0.store().config(&request.task_id, &request.id).await? {
+            Some(stored) => Ok((Outcome::Found, Body::Config(stored.config))),
+            None => {
+                let text = "the task has no push notification configuration of this id";
+                Err(Error::new(ErrorKind::TaskNotFound, text).outcome(Outcome::ConfigNotFound))
+            }
+        }
+    }
+
+    pub(super) async fn list_configs(&self, context: &Context, request: ListConfigs) -> Answered {
+        context.require_push()?;
+        self.0
+            .reach(&request.task_id, &context.scope(request.tenant.as_ref()))
+            .await?;
+        let (list, of) = (
+            Operation::ListTaskPushNotificationConfigs,
+            request.task_id.as_str(),
+        );
+        let key = &self.0.parts.page_key;
+        let after = key
+            .open_id(list, of, &request.page.page_token)?
+            .map(crate::PushNotificationConfigId::new);
+        let most = page_rows(&request.page);
+        let mut rows = self.0.store().configs(&request.task_id, after, most + 1).await?;
+        let more = rows.len() > most;
+        rows.truncate(most);
+        let configs: Vec<_> = rows.into_iter().map(|row| row.config).collect();
+        let last = configs
+            .last()
+            .and_then(|config| config.id.as_ref())
+            .filter(|_| more);
+        let next_page_token = last
+            .map(|id| key.seal_id(list, of, id.as_str()))
+            .unwrap_or_default();
+        Ok((
+            Outcome::Listed,
+            Body::Configs(ConfigPage {
+                configs,
+                next_page_token,
+            }),
+        ))
+    }
+
+    pub(super) async fn delete_config(&self, context: &Context, request: ConfigKey) -> Answered {
+        context.require_push()?;
+        self.0
+            .reach(&request.task_id, &context.scope(request.tenant.as_ref()))
+            .await
+            .map_err(not_found)?;
+        // Whether there was one makes no difference to the answer (§3.1.10).
+        self.0
+            .store()
+            .delete_config(&request.task_id, &request.id)
+            .await?;
+        Ok((Outcome::Deleted, Body::Deleted))
+    }
+}
+
+/// These operations have one outcome for a task that is not there and one that is somebody else's.
+fn not_found(error: Error) -> Error {
+    if error.kind() == ErrorKind::TaskNotFound {
+        error.outcome(Outcome::TaskNotFound)
+    } else {
+        error
+    }
+}
+
+pub(super) fn page_rows(page: &PageRequest) -> usize {
+    usize::try_from(page.page_size.unwrap_or(DEFAULT_PAGE)).unwrap_or(usize::MAX)
+}
+
+impl Inner {
+    /// A configuration as it is stored: with its task, its tenant and an id, made here where none was given.
+    pub(super) fn stored_config(
+        &self,
+        config: TaskPushNotificationConfig,
+        task: &TaskId,
+        tenant: Option<&Tenant>,
+    ) -> StoredConfig {
+        let ids = &self.parts.ids;
+        let id = config.id.clone().unwrap_or_else(|| ids.config_id());
+        let config = TaskPushNotificationConfig {
+            tenant: tenant.cloned(),
+            id: Some(id),
+            task_id: Some(task.clone()),
+            ..config
+        };
+        StoredConfig {
+            row: ids.config_row(),
+            config,
+        }
+    }
+
+    pub(super) async fn put_config(&self, config: StoredConfig) -> Result<(), Error> {
+        let most = self.limits().push_configs_per_task;
+        self.store()
+            .put_config(config, most)
+            .await
+            .map_err(|error| match error {
+                PutConfigError::Limit => {
+                    let text = format!("a task holds at most {most} push notification configurations");
+                    Error::new(ErrorKind::ResourceExhausted, text).outcome(Outcome::ConfigLimit)
+                }
+                PutConfigError::NoTask => Error::task_not_found(),
+                PutConfigError::Store(error) => error.into(),
+            })
+    }
+}

@@ -1,0 +1,248 @@
+//! The domain at work: each operation from a valid request to its reply, over the ports.
+//!
+//! The order of decision of TASKS: what the card says, then existence, then the tenant, then the state held, then the
+//! rest. Version and extensions have been decided before a request comes here.
+
+mod agent_side;
+mod cards;
+mod configs;
+mod offers;
+mod send;
+mod stream;
+mod tasks;
+
+use std::sync::Arc;
+
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    Error, ErrorKind, Limits, Outcome, Principal, Reply, Request, Scope, TaskId, Tenant,
+    decide::Stamp,
+    directory::{Directory, ServedAgent},
+    error::metadata,
+    page::PageKey,
+    ports::{Change, Clock, CommitError, Ids, Store, TaskHead},
+    reply::Body,
+};
+
+/// How often a command is decided again when others write to the same task at the same time.
+const MOST_ATTEMPTS: usize = 1_000;
+
+/// Everything a call brings besides its request.
+#[derive(Clone)]
+pub struct Context {
+    /// Who calls.
+    pub principal: Arc<Principal>,
+    /// The agent that the call's tenant selects.
+    pub agent: Arc<ServedAgent>,
+    /// Extensions that the caller asked for, in their order.
+    pub requested_extensions: Arc<[String]>,
+}
+
+impl Context {
+    fn scope(&self, tenant: Option<&Tenant>) -> Scope {
+        Scope {
+            tenant: tenant.cloned(),
+            owner: self.principal.subject.clone(),
+        }
+    }
+
+    fn capable(
+        &self,
+        capability: Option<bool>,
+        kind: ErrorKind,
+        outcome: Outcome,
+        what: &str,
+    ) -> Result<(), Error> {
+        if capability == Some(true) {
+            return Ok(());
+        }
+        Err(Error::new(kind, format!("the agent's card does not declare {what}")).outcome(outcome))
+    }
+
+    fn require_streaming(&self) -> Result<(), Error> {
+        let declared = self.agent.card.capabilities.streaming;
+        let (kind, outcome) = (ErrorKind::UnsupportedOperation, Outcome::StreamingNotSupported);
+        self.capable(declared, kind, outcome, "capabilities.streaming")
+    }
+
+    fn require_push(&self) -> Result<(), Error> {
+        let declared = self.agent.card.capabilities.push_notifications;
+        let (kind, outcome) = (ErrorKind::PushNotificationNotSupported, Outcome::PushNotSupported);
+        self.capable(declared, kind, outcome, "capabilities.pushNotifications")
+    }
+}
+
+/// What the service is made of.
+pub struct Parts {
+    /// Keeps the tasks.
+    pub store: Arc<dyn Store>,
+    /// Knows the agents.
+    pub directory: Arc<Directory>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Makes ids.
+    pub ids: Arc<dyn Ids>,
+    /// Bounds.
+    pub limits: Limits,
+    /// Seals page tokens.
+    pub page_key: PageKey,
+}
+
+/// The operations of the gateway. Cheap to clone.
+#[derive(Clone)]
+pub struct Service(Arc<Inner>);
+
+struct Inner {
+    parts: Parts,
+    /// Offers under way: they outlive the call that made them.
+    offers: TaskTracker,
+    /// Set when streams are to end with their cursor.
+    draining: CancellationToken,
+}
+
+impl Service {
+    /// Puts the parts together.
+    pub fn new(parts: Parts) -> Self {
+        Self(Arc::new(Inner {
+            parts,
+            offers: TaskTracker::new(),
+            draining: CancellationToken::new(),
+        }))
+    }
+
+    /// The agents and their tenants.
+    pub fn directory(&self) -> &Directory {
+        &self.0.parts.directory
+    }
+
+    /// The bounds.
+    pub fn limits(&self) -> &Limits {
+        &self.0.parts.limits
+    }
+
+    /// Ends every stream with its cursor, so that clients come back elsewhere.
+    pub fn end_streams(&self) {
+        self.0.draining.cancel();
+    }
+
+    /// Waits for the offers under way.
+    pub async fn drain(&self) {
+        self.end_streams();
+        self.0.offers.close();
+        self.0.offers.wait().await;
+    }
+
+    /// Carries out a request.
+    ///
+    /// # Errors
+    /// The outcomes of the operation that are errors, and Unavailable where the store cannot be reached.
+    pub async fn handle(&self, context: &Context, request: Request) -> Result<Reply, Error> {
+        let (outcome, body) = match request {
+            Request::SendMessage(request) => self.send_message(context, request).await?,
+            Request::SendStreamingMessage(request) => self.send_streaming_message(context, request).await?,
+            Request::GetTask(request) => self.get_task(context, request).await?,
+            Request::ListTasks(request) => self.list_tasks(context, request).await?,
+            Request::CancelTask(request) => self.cancel_task(context, request).await?,
+            Request::SubscribeToTask(request) => self.subscribe_to_task(context, request).await?,
+            Request::CreateTaskPushNotificationConfig(request) => {
+                self.create_config(context, request).await?
+            }
+            Request::GetTaskPushNotificationConfig(request) => self.get_config(context, request).await?,
+            Request::ListTaskPushNotificationConfigs(request) => self.list_configs(context, request).await?,
+            Request::DeleteTaskPushNotificationConfig(request) => {
+                self.delete_config(context, request).await?
+            }
+            Request::GetExtendedAgentCard(_) => self.extended_card(context)?,
+            Request::AgentCommand(command) => self.agent_command(command).await?,
+            Request::AllTasks(page) => self.all_tasks(page).await?,
+            Request::AllPushNotificationConfigs(page) => self.all_configs(page).await?,
+        };
+        Ok(Reply {
+            body,
+            outcome,
+            activated: activated(context),
+        })
+    }
+}
+
+type Answered = Result<(Outcome, Body), Error>;
+
+/// Extensions that were asked for and that the card declares.
+fn activated(context: &Context) -> Vec<String> {
+    let card = &context.agent.card;
+    context
+        .requested_extensions
+        .iter()
+        .filter(|uri| card.declares_extension(uri))
+        .cloned()
+        .collect()
+}
+
+impl Inner {
+    fn store(&self) -> &dyn Store {
+        &*self.parts.store
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.parts.limits
+    }
+
+    fn stamp(&self) -> Stamp {
+        Stamp {
+            now: self.parts.clock.now(),
+            mark: self.parts.ids.mark(),
+        }
+    }
+
+    /// The head of a task that a scope reaches. A task of somebody else, or one that is still hidden, is not there.
+    async fn reach(&self, id: &TaskId, scope: &Scope) -> Result<Arc<TaskHead>, Error> {
+        let head = self
+            .store()
+            .head(id)
+            .await?
+            .filter(|head| !head.hidden)
+            .ok_or_else(Error::task_not_found)?;
+        reachable(&head, scope)?;
+        Ok(head)
+    }
+
+    /// Decides and commits, again and again while others write in between.
+    async fn commit_with(
+        &self,
+        id: &TaskId,
+        decide: impl Fn(&TaskHead) -> Result<Change, Error>,
+    ) -> Result<TaskHead, Error> {
+        for _ in 0..MOST_ATTEMPTS {
+            let head = self.store().head(id).await?.ok_or_else(Error::task_not_found)?;
+            let change = decide(&head)?;
+            let next = change.head.clone();
+            match self.store().commit(change).await {
+                Ok(()) => return Ok(next),
+                Err(CommitError::Conflict) => {}
+                Err(CommitError::Gone) => return Err(Error::task_not_found()),
+                Err(CommitError::Store(error)) => return Err(error.into()),
+            }
+        }
+        Err(Error::unavailable(format_args!(
+            "{MOST_ATTEMPTS} commits in a row conflicted on one task"
+        )))
+    }
+}
+
+fn reachable(head: &TaskHead, scope: &Scope) -> Result<(), Error> {
+    if head.scope == *scope {
+        Ok(())
+    } else {
+        Err(Error::task_not_found().outcome(Outcome::OtherTenant))
+    }
+}
+
+/// A stream that ends before its task does: the cursor tells where to go on.
+fn cut(kind: ErrorKind, text: &'static str, cursor: Option<crate::Cursor>) -> Error {
+    let error = Error::new(kind, text).retry_after(std::time::Duration::from_secs(1));
+    match cursor {
+        Some(cursor) => error.with_metadata(metadata::CURSOR, cursor.to_string()),
+        None => error,
+    }
+}

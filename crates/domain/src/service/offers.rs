@@ -1,0 +1,179 @@
+//! Handing a message to its agent, and what becomes of the task by the agent's answer.
+//!
+//! A task that a send made stays hidden until the agent takes it, a client asks for it at once, or the accept window
+//! closes. A direct message before that leaves no task.
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use super::{Inner, Service, agent_side::TaskDesk};
+use crate::{
+    Error, ErrorKind, Message, TaskId, decide,
+    directory::ServedAgent,
+    lifecycle::Move,
+    ports::{AgentFault, Answer, CommitError, Offer, StoredTask},
+    request::AgentAction,
+};
+
+/// What came of an offer, for the call that waits for it.
+pub(super) enum Handed {
+    /// It is task work now.
+    Taken,
+    /// The agent answered directly; there is no task.
+    Message(Arc<Message>),
+}
+
+type Report = oneshot::Sender<Result<Handed, Error>>;
+
+impl Service {
+    /// Offers a message to an agent. The offer outlives the call: a client that leaves stops nothing.
+    pub(super) fn hand_over(
+        &self,
+        served: &ServedAgent,
+        offer: Offer,
+    ) -> oneshot::Receiver<Result<Handed, Error>> {
+        let (report, answer) = oneshot::channel();
+        let (service, agent) = (self.clone(), served.agent.clone());
+        self.0.offers.spawn(async move {
+            let task = offer.task.id.clone();
+            let desk = Arc::new(TaskDesk::new(&service, task.clone()));
+            let window = tokio::time::sleep(service.limits().accept_window);
+            let answer = agent.offer(offer, desk);
+            tokio::pin!(window, answer);
+            let answer = tokio::select! {
+                biased;
+                answer = &mut answer => answer,
+                () = &mut window => {
+                    service.0.show_or_log(&task).await;
+                    answer.await
+                }
+            };
+            service.0.settle(&task, answer, report).await;
+        });
+        answer
+    }
+}
+
+impl Inner {
+    async fn settle(&self, task: &TaskId, answer: Result<Answer, AgentFault>, report: Report) {
+        match answer {
+            Ok(Answer::Accepted) => {
+                self.show_or_log(task).await;
+                tell(report, Ok(Handed::Taken));
+            }
+            Ok(Answer::Message(message)) => self.settle_message(task, message, report).await,
+            Err(AgentFault::Refused(error)) => self.settle_refusal(task, error, report).await,
+            Err(AgentFault::Unreachable(cause)) => {
+                tracing::warn!(%task, cause, "agent unreachable");
+                self.settle_fault(
+                    task,
+                    Error::unavailable(cause),
+                    "the agent could not be reached",
+                    report,
+                )
+                .await;
+            }
+            Err(AgentFault::OutsideProtocol(cause)) => {
+                tracing::warn!(%task, cause, "agent answered outside the protocol");
+                let error = Error::new(
+                    ErrorKind::InvalidAgentResponse,
+                    "the agent's answer was outside the protocol",
+                );
+                // First the caller, who must see the error and not the task that fails for it.
+                tell(report, Err(error.because(cause)));
+                self.show_or_log(task).await;
+                self.fail_or_log(task, "the agent's answer was outside the protocol")
+                    .await;
+            }
+        }
+    }
+
+    async fn settle_message(&self, task: &TaskId, mut message: Message, report: Report) {
+        match self.discard(task).await {
+            Some(StoredTask { task: snapshot, .. }) => {
+                message.context_id.get_or_insert(snapshot.context_id);
+                message.task_id = None;
+                tell(report, Ok(Handed::Message(Arc::new(message))));
+            }
+            None => {
+                let late =
+                    |head: &_| decide::late_message(head, message.clone(), self.limits(), self.stamp());
+                if let Err(error) = self.commit_with(task, late).await {
+                    tracing::info!(%task, %error, "direct message dropped");
+                }
+                tell(report, Ok(Handed::Taken));
+            }
+        }
+    }
+
+    async fn settle_refusal(&self, task: &TaskId, error: Error, report: Report) {
+        if self.discard(task).await.is_some() {
+            return tell(report, Err(error));
+        }
+        let text = Message::agent_text(self.parts.ids.message_id(), error.message());
+        let reject = AgentAction::Move(Move::Reject, Some(text));
+        let decide = |head: &_| decide::act(head, reject.clone(), self.limits(), self.stamp());
+        if let Err(error) = self.commit_with(task, decide).await {
+            tracing::info!(%task, %error, "refusal dropped");
+        }
+        tell(report, Ok(Handed::Taken));
+    }
+
+    async fn settle_fault(&self, task: &TaskId, error: Error, text: &'static str, report: Report) {
+        if self.discard(task).await.is_some() {
+            return tell(report, Err(error));
+        }
+        self.fail_or_log(task, text).await;
+        tell(report, Ok(Handed::Taken));
+    }
+
+    /// Removes a task that is still hidden and hands back what it was; nothing where clients may have seen it.
+    async fn discard(&self, task: &TaskId) -> Option<StoredTask> {
+        let stored = self.read(task).await.ok().filter(|stored| stored.head.hidden)?;
+        match self.store().discard(task).await {
+            Ok(true) => Some(stored),
+            Ok(false) => None,
+            Err(error) => {
+                tracing::warn!(%task, cause = error.cause, "hidden task not removed");
+                None
+            }
+        }
+    }
+
+    /// Makes a task visible if it is not.
+    pub(super) async fn show(&self, task: &TaskId) -> Result<(), Error> {
+        loop {
+            let StoredTask { head, task: snapshot } = self.read(task).await?;
+            let Some(change) = decide::show(&head, Arc::new(snapshot), self.stamp()) else {
+                return Ok(());
+            };
+            match self.store().commit(change).await {
+                Ok(()) => return Ok(()),
+                Err(CommitError::Conflict) => {}
+                Err(CommitError::Gone) => return Err(Error::task_not_found()),
+                Err(CommitError::Store(error)) => return Err(error.into()),
+            }
+        }
+    }
+
+    async fn show_or_log(&self, task: &TaskId) {
+        if let Err(error) = self.show(task).await {
+            tracing::warn!(%task, %error, cause = error.cause(), "task not shown");
+        }
+    }
+
+    /// Ends a live task as failed; one that has ended meanwhile stays as it is.
+    pub(super) async fn fail_or_log(&self, task: &TaskId, text: &str) {
+        let message = Message::agent_text(self.parts.ids.message_id(), text);
+        let decide = |head: &_| decide::fail(head, message.clone(), self.limits(), self.stamp());
+        if let Err(error) = self.commit_with(task, decide).await {
+            tracing::info!(%task, %error, "failure not recorded");
+        }
+    }
+}
+
+/// A caller that has left needs no report.
+fn tell(report: Report, result: Result<Handed, Error>) {
+    drop(report.send(result));
+}

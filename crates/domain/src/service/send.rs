@@ -1,0 +1,308 @@
+//! SendMessage and SendStreamingMessage (§3.1.1, §3.1.2).
+
+use std::sync::Arc;
+
+use tokio::{
+    sync::{oneshot, watch},
+    time::timeout,
+};
+
+use super::{Answered, Context, Inner, Service, offers::Handed, reachable, stream};
+use crate::{
+    Error, ErrorKind, Message, Outcome, Revision, Scope, SharedEvent, StreamResponse, TaskId, TaskSnapshot,
+    decide::{self, NewTask},
+    ports::{CreateError, Creation, Offer, Pulse, StoredTask},
+    push::StoredConfig,
+    reply::{Body, Sent, StreamItem},
+    request::{SendConfiguration, SendMessage},
+};
+
+/// A message that has been stored and handed to the agent.
+struct Begun {
+    task: TaskId,
+    outcome: Outcome,
+    /// The revision that the message made.
+    revision: Revision,
+    /// The task with the message taken in.
+    snapshot: TaskSnapshot,
+    /// What the agent makes of it.
+    handed: oneshot::Receiver<Result<Handed, Error>>,
+    pulse: watch::Receiver<Pulse>,
+}
+
+impl Service {
+    pub(super) async fn send_message(&self, context: &Context, request: SendMessage) -> Answered {
+        let configuration = request.configuration.clone();
+        let begun = self.begin(context, request).await?;
+        if configuration.return_immediately {
+            let task = begun.snapshot.with_history(configuration.history_length);
+            return Ok((begun.outcome, Body::Sent(Sent::Task(task))));
+        }
+        self.0.wait_for_answer(begun, &configuration).await
+    }
+
+    pub(super) async fn send_streaming_message(&self, context: &Context, request: SendMessage) -> Answered {
+        context.require_streaming()?;
+        let begun = self.begin(context, request).await?;
+        self.stream_answer(begun).await
+    }
+
+    /// Decides, stores and hands over, in the order of decision.
+    async fn begin(&self, context: &Context, request: SendMessage) -> Result<Begun, Error> {
+        if request.configuration.push.is_some() {
+            context.require_push()?;
+        }
+        self.check_parts(&request.message)?;
+        let scope = context.scope(request.tenant.as_ref());
+        match request.message.task_id.clone() {
+            Some(id) => self.continue_task(context, request, id, &scope).await,
+            None => self.create_task(context, request, scope).await,
+        }
+    }
+
+    fn check_parts(&self, message: &Message) -> Result<(), Error> {
+        let most = self.limits().parts_per_message;
+        if message.parts.len() <= most {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            "message.parts",
+            format!("must have at most {most} parts, not {}", message.parts.len()),
+        ))
+    }
+
+    async fn create_task(
+        &self,
+        context: &Context,
+        request: SendMessage,
+        scope: Scope,
+    ) -> Result<Begun, Error> {
+        let inner = &self.0;
+        inner.check_references(&request.message, &scope).await?;
+        if let Some(named) = &request.message.context_id
+            && !context.agent.agent.accepts_context(named).await
+        {
+            let error = Error::new(
+                ErrorKind::ContextNotAccepted,
+                "the agent does not take this context",
+            );
+            return Err(error.at("message.contextId").outcome(Outcome::ContextNotAccepted));
+        }
+        context.agent.check_media_types(&request.message)?;
+        self.directory().note_begun(scope.tenant.as_ref())?;
+        let creation = inner.new_task(&request, scope)?;
+        let (id, revision, snapshot) = (
+            creation.head.id.clone(),
+            creation.head.cursor.revision,
+            creation.task.clone(),
+        );
+        inner.store_new(creation).await?;
+        let pulse = inner.follow(&id).await?;
+        let offer = offer(context, request, TaskSnapshot::clone(&snapshot), false);
+        let handed = self.hand_over(&context.agent, offer);
+        let snapshot = Arc::unwrap_or_clone(snapshot);
+        Ok(Begun {
+            task: id,
+            outcome: Outcome::TaskCreated,
+            revision,
+            snapshot,
+            handed,
+            pulse,
+        })
+    }
+
+    async fn continue_task(
+        &self,
+        context: &Context,
+        request: SendMessage,
+        id: TaskId,
+        scope: &Scope,
+    ) -> Result<Begun, Error> {
+        let inner = &self.0;
+        let head = inner
+            .store()
+            .head(&id)
+            .await?
+            .filter(|head| !head.hidden && head.scope == *scope);
+        let head = head.ok_or_else(Error::task_not_found)?;
+        inner.check_references(&request.message, scope).await?;
+        decide::check_continuable(&head, request.message.context_id.as_ref())?;
+        context.agent.check_media_types(&request.message)?;
+        let pulse = inner.follow(&id).await?;
+        let head = inner
+            .commit_with(&id, |head| {
+                decide::take_message(head, request.message.clone(), inner.limits(), inner.stamp())
+            })
+            .await?;
+        inner.put_inline_config(&request, &id).await?;
+        // Read before the agent hears of it, so that a stream's first event is the task as the message found it.
+        let StoredTask { task, .. } = inner.read(&id).await?;
+        let handed = self.hand_over(&context.agent, offer(context, request, task.clone(), true));
+        Ok(Begun {
+            task: id,
+            outcome: Outcome::Continued,
+            revision: head.cursor.revision,
+            snapshot: task,
+            handed,
+            pulse,
+        })
+    }
+
+    async fn stream_answer(&self, mut begun: Begun) -> Answered {
+        let handed = async {
+            match (&mut begun.handed).await {
+                Ok(Ok(Handed::Taken)) | Err(_) => Ok(None),
+                Ok(Ok(Handed::Message(message))) => Ok(Some(message)),
+                Ok(Err(error)) => Err(error),
+            }
+        };
+        // A created task is streamed as soon as it is shown, whatever the agent is still making of it.
+        let mut pulse = begun.pulse.clone();
+        let direct = tokio::select! {
+            biased;
+            direct = handed => direct?,
+            _ = pulse.wait_for(|pulse| !pulse.hidden), if begun.outcome == Outcome::TaskCreated => None,
+        };
+        if let Some(message) = direct {
+            let event = SharedEvent::new(StreamResponse::Message(message));
+            let only = futures::stream::iter([Ok(StreamItem { cursor: None, event })]);
+            return Ok((Outcome::DirectMessage, Body::Stream(Box::pin(only))));
+        }
+        let events = match begun.outcome {
+            // From before its first entry: the entry that shows the task is the first event.
+            Outcome::TaskCreated => stream::from_start(&self.0, begun.task, begun.pulse),
+            _ => stream::from_snapshot(&self.0, begun.task, begun.pulse).await?,
+        };
+        Ok((begun.outcome, Body::Stream(events)))
+    }
+}
+
+fn offer(context: &Context, request: SendMessage, task: TaskSnapshot, follow_up: bool) -> Offer {
+    // The history's last message is this one with its ids filled in.
+    let message = task
+        .history
+        .last()
+        .cloned()
+        .unwrap_or_else(|| Arc::new(request.message));
+    Offer {
+        task,
+        message,
+        metadata: request.metadata,
+        accepted_output_modes: request.configuration.accepted_output_modes,
+        extensions: context.requested_extensions.to_vec(),
+        follow_up,
+        attempt: 1,
+    }
+}
+
+impl Inner {
+    /// Tasks that a message speaks of must be there for its sender.
+    async fn check_references(&self, message: &Message, scope: &Scope) -> Result<(), Error> {
+        for id in &message.reference_task_ids {
+            let head = self.store().head(id).await?.filter(|head| !head.hidden);
+            let reached = head.is_some_and(|head| reachable(&head, scope).is_ok());
+            if !reached {
+                return Err(Error::task_not_found());
+            }
+        }
+        Ok(())
+    }
+
+    fn new_task(&self, request: &SendMessage, scope: Scope) -> Result<Creation, Error> {
+        let ids = &self.parts.ids;
+        let id = ids.task_id();
+        let new = NewTask {
+            context_id: request
+                .message
+                .context_id
+                .clone()
+                .unwrap_or_else(|| ids.context_id()),
+            scope,
+            message: request.message.clone(),
+            hidden: !request.configuration.return_immediately,
+            config: self.inline_config(request, &id)?,
+            id,
+        };
+        decide::create(new, self.limits(), self.stamp())
+    }
+
+    fn inline_config(&self, request: &SendMessage, task: &TaskId) -> Result<Option<StoredConfig>, Error> {
+        let Some(config) = &request.configuration.push else {
+            return Ok(None);
+        };
+        let field = "configuration.taskPushNotificationConfig.taskId";
+        if config.task_id.as_ref().is_some_and(|named| named != task) {
+            return Err(Error::invalid(field, "must be absent or the task of the message"));
+        }
+        Ok(Some(self.stored_config(
+            config.clone(),
+            task,
+            request.tenant.as_ref(),
+        )))
+    }
+
+    async fn store_new(&self, creation: Creation) -> Result<(), Error> {
+        let limit = creation.live_limit;
+        self.store().create(creation).await.map_err(|error| match error {
+            CreateError::LiveLimit => {
+                let text = format!("{limit} tasks are under way; finish or cancel some first");
+                Error::new(ErrorKind::ResourceExhausted, text).outcome(Outcome::TaskLimit)
+            }
+            CreateError::Store(error) => error.into(),
+        })
+    }
+
+    async fn put_inline_config(&self, request: &SendMessage, task: &TaskId) -> Result<(), Error> {
+        match self.inline_config(request, task)? {
+            Some(config) => self.put_config(config).await,
+            None => Ok(()),
+        }
+    }
+
+    pub(super) async fn follow(&self, id: &TaskId) -> Result<watch::Receiver<Pulse>, Error> {
+        self.store().follow(id).await?.ok_or_else(Error::task_not_found)
+    }
+
+    pub(super) async fn read(&self, id: &TaskId) -> Result<StoredTask, Error> {
+        self.store().read(id).await?.ok_or_else(Error::task_not_found)
+    }
+
+    /// Waits until a status after the message is terminal or interrupted (§3.2.2), or the operator's maximum is
+    /// reached: then the running task is the answer.
+    async fn wait_for_answer(&self, mut begun: Begun, configuration: &SendConfiguration) -> Answered {
+        let settled = async {
+            let mut handed = false;
+            loop {
+                tokio::select! {
+                    biased;
+                    answer = &mut begun.handed, if !handed => match answer {
+                        Ok(Ok(Handed::Message(message))) => return Ok(Some(message)),
+                        Ok(Err(error)) => return Err(error),
+                        Ok(Ok(Handed::Taken)) | Err(_) => handed = true,
+                    },
+                    settled = begun.pulse.wait_for(|pulse| settles(pulse, begun.revision)) => {
+                        return if settled.is_ok() { Ok(None) } else { Err(Error::task_not_found()) };
+                    }
+                }
+            }
+        };
+        let answer = match self.limits().blocking_wait {
+            None => settled.await?,
+            Some(most) => timeout(most, settled).await.unwrap_or(Ok(None))?,
+        };
+        if let Some(message) = answer {
+            return Ok((Outcome::DirectMessage, Body::Sent(Sent::Message(message))));
+        }
+        self.show(&begun.task).await?;
+        let StoredTask { task, .. } = self.read(&begun.task).await?;
+        Ok((
+            begun.outcome,
+            Body::Sent(Sent::Task(task.with_history(configuration.history_length))),
+        ))
+    }
+}
+
+/// Whether a status that came after a message ends the wait for its answer.
+fn settles(pulse: &Pulse, message: Revision) -> bool {
+    pulse.status_revision > message && (pulse.state.is_terminal() || pulse.state.is_interrupted())
+}

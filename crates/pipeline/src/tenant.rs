@@ -1,0 +1,102 @@
+//! The tenant rule (§8.3.2): the tenant selects the agent. One that is not served, or not this caller's, is answered
+//! as if nothing were there.
+
+use std::{
+    future::{Ready, ready},
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use futures::future::Either;
+use gateway_domain::{
+    Error, Outcome, Reply, Service as Domain, Tenant,
+    directory::{ServedAgent, tenant_not_served},
+};
+use tower::Service;
+
+use crate::call::{Decoded, Routed};
+
+/// The layer.
+#[derive(Clone)]
+pub(crate) struct TenantRule<S> {
+    inner: S,
+    domain: Domain,
+}
+
+impl<S> TenantRule<S> {
+    pub(crate) fn new(inner: S, domain: Domain) -> Self {
+        Self { inner, domain }
+    }
+
+    fn route(&self, decoded: &mut Decoded) -> Result<Arc<ServedAgent>, Error> {
+        agree(decoded)?;
+        let tenant = decoded.request.tenant();
+        let agent = self
+            .domain
+            .directory()
+            .find(tenant)
+            .filter(|_| decoded.head.principal.may_name(tenant));
+        let agent = agent.ok_or_else(|| {
+            if decoded.operation.names_a_task() {
+                Error::task_not_found().outcome(Outcome::OtherTenant)
+            } else {
+                tenant_not_served()
+            }
+        })?;
+        if let Some(tenant) = tenant {
+            let _ = decoded.head.facts.tenant.set(tenant.clone());
+        }
+        Ok(agent)
+    }
+}
+
+/// The envelope and the parameters may each name a tenant; both must name the same.
+fn agree(decoded: &mut Decoded) -> Result<(), Error> {
+    let Some(of_envelope) = decoded.head.tenant.clone() else {
+        return Ok(());
+    };
+    match decoded.request.tenant() {
+        Some(of_request) if *of_request != of_envelope => {
+            let names = |tenant: &Tenant| tenant.as_str().to_owned();
+            let text = format!(
+                "is {:?} in the path and {:?} in the request",
+                names(&of_envelope),
+                names(of_request)
+            );
+            Err(Error::invalid("tenant", text))
+        }
+        _ => {
+            decoded.request.set_tenant(of_envelope);
+            Ok(())
+        }
+    }
+}
+
+impl<S: Service<Routed, Response = Reply, Error = Error>> Service<Decoded> for TenantRule<S> {
+    type Response = Reply;
+    type Error = Error;
+    type Future = Either<S::Future, Ready<Result<Reply, Error>>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, mut decoded: Decoded) -> Self::Future {
+        match self.route(&mut decoded) {
+            Ok(agent) => {
+                let Decoded {
+                    head,
+                    operation,
+                    request,
+                } = decoded;
+                Either::Left(self.inner.call(Routed {
+                    head,
+                    operation,
+                    request,
+                    agent,
+                }))
+            }
+            Err(error) => Either::Right(ready(Err(error))),
+        }
+    }
+}
