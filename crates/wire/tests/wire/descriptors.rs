@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 const PACKAGE: &str = "lf.a2a.v1";
 
 fn facts() -> Value {
-    serde_json::from_str(include_str!("../facts/a2a-v1.0.wire.json")).expect("the facts are JSON")
+    serde_json::from_str(include_str!("../../facts/a2a-v1.0.wire.json")).expect("the facts are JSON")
 }
 
 fn pool() -> DescriptorPool {

@@ -22,7 +22,7 @@ struct Fact {
 #[test]
 fn every_error_has_the_codes_that_the_facts_say_and_there_is_no_other() {
     let facts: Facts =
-        serde_json::from_str(include_str!("../facts/errors.json")).expect("the facts are JSON");
+        serde_json::from_str(include_str!("../../facts/errors.json")).expect("the facts are JSON");
     let mut facts: Vec<_> = facts.errors.into_iter().map(in_form).collect();
     let mut table: Vec<_> = TABLE
         .iter()
