@@ -116,19 +116,15 @@ impl Message {
 
 proto_enum! {
     /// Who speaks (§4.1.5).
+    #[derive(Default)]
     Role {
         /// Not a valid role: stands where a request names none, until validation says so.
+        #[default]
         Unspecified = 0 "ROLE_UNSPECIFIED",
         /// The client.
         User = 1 "ROLE_USER",
         /// The agent.
         Agent = 2 "ROLE_AGENT",
-    }
-}
-
-impl Default for Role {
-    fn default() -> Self {
-        Self::Unspecified
     }
 }
 

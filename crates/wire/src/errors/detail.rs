@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use gateway_domain::{Error, error::Violation};
+use gateway_domain::{
+    Error,
+    error::{Violation, metadata},
+};
 use serde_json::{Value, json};
 
 use super::row_of;
@@ -26,9 +29,15 @@ pub enum Detail {
         /// The fields, in camelCase from the root of the request.
         violations: Vec<Violation>,
     },
+    /// `google.rpc.RequestInfo`: under which id the operator finds the cause.
+    RequestInfo {
+        /// The id.
+        request_id: String,
+    },
 }
 
-/// The details of an error: ErrorInfo where its meaning has a reason, BadRequest where fields are at fault.
+/// The details of an error: ErrorInfo where its meaning has a reason, BadRequest where fields are at fault,
+/// RequestInfo where the cause stays inside.
 pub fn details(error: &Error) -> Vec<Detail> {
     let row = row_of(error);
     let info = row.reason.map(|reason| Detail::ErrorInfo {
@@ -36,6 +45,7 @@ pub fn details(error: &Error) -> Vec<Detail> {
         metadata: error
             .facts()
             .iter()
+            .filter(|(key, _)| **key != metadata::REQUEST_ID)
             .map(|(key, fact)| (*key, fact.clone()))
             .collect(),
     });
@@ -47,18 +57,33 @@ pub fn details(error: &Error) -> Vec<Detail> {
         });
     }
     let bad_request = (!violations.is_empty()).then_some(Detail::BadRequest { violations });
-    info.into_iter().chain(bad_request).collect()
+    let request = error
+        .facts()
+        .get(metadata::REQUEST_ID)
+        .map(|request_id| Detail::RequestInfo {
+            request_id: request_id.clone(),
+        });
+    info.into_iter().chain(bad_request).chain(request).collect()
 }
 
 impl Detail {
     /// The detail as ProtoJSON writes it inside an `Any`: an object with `@type`.
     pub fn to_json(&self) -> Value {
         match self {
-            Self::ErrorInfo { reason, metadata } => json!({
-                "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-                "reason": reason,
-                "domain": DOMAIN,
-                "metadata": metadata.iter().map(|(key, fact)| (*key, fact)).collect::<BTreeMap<_, _>>(),
+            Self::ErrorInfo { reason, metadata } => {
+                let mut info = json!({
+                    "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+                    "reason": reason,
+                    "domain": DOMAIN,
+                });
+                if !metadata.is_empty() {
+                    info["metadata"] = json!(metadata.iter().cloned().collect::<BTreeMap<_, _>>());
+                }
+                info
+            }
+            Self::RequestInfo { request_id } => json!({
+                "@type": "type.googleapis.com/google.rpc.RequestInfo",
+                "requestId": request_id,
             }),
             Self::BadRequest { violations } => json!({
                 "@type": "type.googleapis.com/google.rpc.BadRequest",
@@ -119,7 +144,12 @@ mod tests {
 
     #[test]
     fn the_inward_text_is_in_no_detail() {
-        let error = Error::unavailable("redis://10.0.0.7 refused");
-        assert!(!as_json(&error).to_string().contains("10.0.0.7"));
+        let error = Error::unavailable("redis://10.0.0.7 refused").with_metadata("requestId", "r-1");
+        let details = as_json(&error);
+        assert!(!details.to_string().contains("10.0.0.7"));
+        assert_eq!(
+            details[1],
+            json!({ "@type": "type.googleapis.com/google.rpc.RequestInfo", "requestId": "r-1" })
+        );
     }
 }
