@@ -10,7 +10,7 @@ use crate::{
 
 /// One result of a task, whole or the chunk of one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "an object", remote = "Self")]
 pub struct Artifact {
     /// Unique within the task; empty only before validation.
     #[serde(default, alias = "artifact_id", deserialize_with = "null_default")]
@@ -47,6 +47,9 @@ pub struct Artifact {
     )]
     pub extensions: Vec<String>,
 }
+
+crate::notation::read_as_object!(Artifact);
+crate::notation::write_as_derived!(Artifact);
 
 impl Artifact {
     /// Roughly the bytes that it takes in memory and on the wire.

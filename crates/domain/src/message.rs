@@ -18,7 +18,7 @@ use crate::{
 
 /// One turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "an object", remote = "Self")]
 pub struct Message {
     /// Made by the sender; empty only before validation.
     #[serde(default, alias = "message_id", deserialize_with = "null_default")]
@@ -68,6 +68,9 @@ pub struct Message {
     )]
     pub reference_task_ids: Vec<TaskId>,
 }
+
+crate::notation::read_as_object!(Message);
+crate::notation::write_as_derived!(Message);
 
 impl Message {
     /// A message of the agent with one text part.

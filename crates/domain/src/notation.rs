@@ -88,6 +88,47 @@ pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
     }
 }
 
+/// A reader that takes records as JSON objects only. Derived readers take lists too, member by member, which no
+/// other reader of this protocol does.
+pub(crate) struct ObjectOnly<D>(pub(crate) D);
+
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for ObjectOnly<D> {
+    type Error = D::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.0.deserialize_map(visitor)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+/// Gives records that were derived with `remote = "Self"` their serde traits, reading objects only.
+macro_rules! read_as_object {
+    ($($name:ty),* $(,)?) => {
+        $(impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                <$name>::deserialize($crate::notation::ObjectOnly(d))
+            }
+        })*
+    };
+}
+pub(crate) use read_as_object;
+
+/// Writes records that were derived with `remote = "Self"` as their derivation has it.
+macro_rules! write_as_derived {
+    ($($name:ty),* $(,)?) => {
+        $(impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                <$name>::serialize(self, s)
+            }
+        })*
+    };
+}
+pub(crate) use write_as_derived;
+
 /// A 32-bit integer as ProtoJSON reads it: a number without a fraction, or the same as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Int32(pub i32);

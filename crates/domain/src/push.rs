@@ -11,7 +11,7 @@ use crate::{
 
 /// One configuration, as clients give it and get it.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "an object", remote = "Self")]
 pub struct TaskPushNotificationConfig {
     /// The tenant of the task.
     #[serde(
@@ -52,6 +52,7 @@ pub struct TaskPushNotificationConfig {
 
 /// Credentials for a receiver (§4.3.2).
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "an object", remote = "Self")]
 pub struct AuthenticationInfo {
     /// The scheme of the Authorization header, such as `Bearer`; empty only before validation.
     #[serde(default, deserialize_with = "null_default")]
@@ -64,6 +65,9 @@ pub struct AuthenticationInfo {
     )]
     pub credentials: Option<String>,
 }
+
+crate::notation::read_as_object!(TaskPushNotificationConfig, AuthenticationInfo);
+crate::notation::write_as_derived!(TaskPushNotificationConfig, AuthenticationInfo);
 
 /// A configuration as it is stored.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,17 +1,20 @@
 //! A caller's deadline ends the wait, never the task (§3.5.1).
 
-use std::task::{Context, Poll};
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
 
 use futures::{
-    FutureExt, StreamExt,
+    FutureExt, Stream,
     future::{BoxFuture, Either},
-    stream,
 };
 use gateway_domain::{
     Error, ErrorKind, Reply,
-    reply::{Body, EventStream},
+    reply::{Body, EventStream, StreamItem},
 };
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
 use tower::Service;
 
 use crate::Call;
@@ -62,24 +65,61 @@ fn passed() -> Error {
 /// A stream ends at the deadline too.
 fn bounded(mut reply: Reply, deadline: Instant) -> Reply {
     if let Body::Stream(events) = reply.body {
-        reply.body = Body::Stream(until(events, deadline));
+        reply.body = Body::Stream(Box::pin(Bounded {
+            events,
+            end: Some(Box::pin(sleep_until(deadline))),
+        }));
     }
     reply
 }
 
-fn until(events: EventStream, deadline: Instant) -> EventStream {
-    let end = stream::once(sleep_until(deadline)).map(|()| Err(passed()));
-    let mut over = false;
-    // The deadline is the stream's last item if it comes first; the events' own end is the end otherwise.
-    let events = events.map(Some).chain(stream::iter([None]));
-    let merged = stream::select(events, end.map(Some));
-    Box::pin(
-        merged
-            .take_while(move |item| {
-                let last = over || item.is_none();
-                over = matches!(item, Some(Err(_)));
-                std::future::ready(!last)
-            })
-            .filter_map(std::future::ready),
-    )
+/// Events until the deadline, which is the last item if it comes first.
+struct Bounded {
+    events: EventStream,
+    /// Nothing once it has passed.
+    end: Option<Pin<Box<Sleep>>>,
+}
+
+impl Stream for Bounded {
+    type Item = Result<StreamItem, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Some(end) = &mut self.end else {
+            return Poll::Ready(None);
+        };
+        if end.as_mut().poll(cx).is_ready() {
+            self.end = None;
+            return Poll::Ready(Some(Err(passed())));
+        }
+        self.events.as_mut().poll_next(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use futures::{StreamExt, stream};
+    use gateway_domain::{ErrorKind, Outcome, Reply, reply::Body};
+    use tokio::time::Instant;
+
+    use super::bounded;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_stream_ends_at_the_deadline_with_an_error_and_nothing_after_it() {
+        let body = Body::Stream(Box::pin(stream::pending()));
+        let reply = Reply {
+            body,
+            outcome: Outcome::Subscribed,
+            activated: Vec::new(),
+        };
+        let deadline = Instant::now() + Duration::from_secs(5);
+        let Body::Stream(events) = bounded(reply, deadline).body else {
+            panic!("no stream")
+        };
+        let items: Vec<_> = events.collect().await;
+        assert_eq!(Instant::now(), deadline);
+        assert_eq!(items.len(), 1);
+        assert_eq!(items[0].as_ref().unwrap_err().kind(), ErrorKind::DeadlineExceeded);
+    }
 }

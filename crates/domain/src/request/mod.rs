@@ -5,6 +5,9 @@ pub mod params;
 mod scalar;
 mod validate;
 
+#[cfg(test)]
+mod tests;
+
 pub use scalar::Scalar;
 pub use validate::check_action;
 
@@ -264,11 +267,14 @@ pub fn read_json<'de, T: serde::Deserialize<'de>>(text: &'de [u8]) -> Result<T, 
             "the JSON nests deeper than 64 levels",
         ));
     }
-    if let Ok(value) = serde_json::from_slice(text) {
-        return Ok(value);
-    }
-    // Only now, on the way to an error, is the slower reader worth its price: it knows where it was.
-    if serde_json::from_slice::<serde::de::IgnoredAny>(text).is_err() || std::str::from_utf8(text).is_err() {
+    let error = match serde_json::from_slice(text) {
+        Ok(value) => return Ok(value),
+        Err(error) => error,
+    };
+    // Only now, on the way to an error, are slower readers worth their price. A reader stops at the first fault it
+    // sees, so what follows a wrong member may be no JSON at all.
+    let broken = error.is_syntax() || error.is_eof() || std::str::from_utf8(text).is_err();
+    if broken || serde_json::from_slice::<serde::de::IgnoredAny>(text).is_err() {
         return Err(Error::new(ErrorKind::ParseError, "the body is not valid JSON"));
     }
     let mut reader = serde_json::Deserializer::from_slice(text);

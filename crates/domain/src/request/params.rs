@@ -12,7 +12,7 @@ use crate::{
 
 /// SendMessage and SendStreamingMessage.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", expecting = "an object", default)]
+#[serde(rename_all = "camelCase", expecting = "an object", default, remote = "Self")]
 pub struct SendMessage {
     /// The tenant.
     pub tenant: Scalar,
@@ -28,7 +28,7 @@ pub struct SendMessage {
 
 /// How to answer a send.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", expecting = "an object", default)]
+#[serde(rename_all = "camelCase", expecting = "an object", default, remote = "Self")]
 pub struct SendConfiguration {
     /// Media types that the client takes.
     #[serde(alias = "accepted_output_modes", deserialize_with = "null_default")]
@@ -46,7 +46,7 @@ pub struct SendConfiguration {
 
 /// GetTask.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", expecting = "an object", default)]
+#[serde(rename_all = "camelCase", expecting = "an object", default, remote = "Self")]
 pub struct GetTask {
     /// The tenant.
     pub tenant: Scalar,
@@ -59,7 +59,7 @@ pub struct GetTask {
 
 /// ListTasks.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", expecting = "an object", default)]
+#[serde(rename_all = "camelCase", expecting = "an object", default, remote = "Self")]
 pub struct ListTasks {
     /// The tenant.
     pub tenant: Scalar,
@@ -87,7 +87,7 @@ pub struct ListTasks {
 
 /// CancelTask.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", expecting = "an object", default)]
+#[serde(rename_all = "camelCase", expecting = "an object", default, remote = "Self")]
 pub struct CancelTask {
     /// The tenant.
     pub tenant: Scalar,
@@ -100,7 +100,7 @@ pub struct CancelTask {
 
 /// SubscribeToTask.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", expecting = "an object", default)]
+#[serde(rename_all = "camelCase", expecting = "an object", default, remote = "Self")]
 pub struct SubscribeToTask {
     /// The tenant.
     pub tenant: Scalar,
@@ -118,7 +118,7 @@ pub struct CreateConfig {
 
 /// GetTaskPushNotificationConfig and DeleteTaskPushNotificationConfig.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", expecting = "an object", default)]
+#[serde(rename_all = "camelCase", expecting = "an object", default, remote = "Self")]
 pub struct ConfigKey {
     /// The tenant.
     pub tenant: Scalar,
@@ -131,7 +131,7 @@ pub struct ConfigKey {
 
 /// ListTaskPushNotificationConfigs.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", expecting = "an object", default)]
+#[serde(rename_all = "camelCase", expecting = "an object", default, remote = "Self")]
 pub struct ListConfigs {
     /// The tenant.
     pub tenant: Scalar,
@@ -148,7 +148,7 @@ pub struct ListConfigs {
 
 /// GetExtendedAgentCard.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", expecting = "an object", default)]
+#[serde(rename_all = "camelCase", expecting = "an object", default, remote = "Self")]
 pub struct GetExtendedAgentCard {
     /// The tenant.
     pub tenant: Scalar,
@@ -156,7 +156,7 @@ pub struct GetExtendedAgentCard {
 
 /// The agent's moves, and ReportProgress.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", expecting = "an object", default)]
+#[serde(rename_all = "camelCase", expecting = "an object", default, remote = "Self")]
 pub struct AgentMove {
     /// The task.
     pub id: Scalar,
@@ -167,7 +167,7 @@ pub struct AgentMove {
 
 /// UpdateArtifact.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", expecting = "an object", default)]
+#[serde(rename_all = "camelCase", expecting = "an object", default, remote = "Self")]
 pub struct UpdateArtifact {
     /// The task.
     pub id: Scalar,
@@ -182,7 +182,7 @@ pub struct UpdateArtifact {
 
 /// The agent's views.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase", expecting = "an object", default)]
+#[serde(rename_all = "camelCase", expecting = "an object", default, remote = "Self")]
 pub struct Page {
     /// Rows on a page; 0 is as good as absent.
     #[serde(alias = "page_size")]
@@ -191,3 +191,18 @@ pub struct Page {
     #[serde(alias = "page_token")]
     pub page_token: Scalar,
 }
+
+crate::notation::read_as_object!(
+    SendMessage,
+    SendConfiguration,
+    GetTask,
+    ListTasks,
+    CancelTask,
+    SubscribeToTask,
+    ConfigKey,
+    ListConfigs,
+    GetExtendedAgentCard,
+    AgentMove,
+    UpdateArtifact,
+    Page,
+);
