@@ -1,0 +1,58 @@
+//! What a call's head says, as far as it stands in the headers, the query and the path.
+
+use gateway_domain::{Binding, Error, Tenant, ids::id_fault};
+use gateway_edge::{RequestContext, negotiate, query};
+use gateway_pipeline::{Head, RequestedVersion};
+use gateway_wire::params::{EXTENSIONS, VERSION};
+use http::{HeaderName, request::Parts};
+
+use crate::fields;
+
+/// The head of a request for no operation yet.
+pub(crate) fn head(parts: &Parts, context: &RequestContext) -> Head {
+    let declared = HeaderName::from_static(EXTENSIONS.header);
+    let extensions = negotiate::list(&parts.headers, &declared);
+    Head {
+        binding: Binding::HttpJson,
+        operation: None,
+        version: version(parts),
+        extensions: extensions.map(str::to_owned).collect(),
+        tenant: None,
+        principal: context.principal.clone(),
+        deadline: None,
+        request_id: context.request_id.clone(),
+        facts: Default::default(),
+    }
+}
+
+/// The tenant of a path.
+///
+/// # Errors
+/// InvalidParams where the segment can't be one.
+pub(crate) fn tenant(segment: &str) -> Result<Tenant, Error> {
+    let tenant = fields::decoded("tenant", segment)?;
+    match id_fault(&tenant) {
+        Some(fault) => Err(Error::invalid("tenant", fault)),
+        None => Ok(Tenant::new(tenant)),
+    }
+}
+
+fn version(parts: &Parts) -> RequestedVersion {
+    let in_headers = parts.headers.get_all(VERSION.header).iter();
+    let in_query = query::parameters(parts.uri.query()).filter(|(name, _)| name == VERSION.name);
+    RequestedVersion {
+        header: one_text(in_headers.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())),
+        query: one_text(in_query.map(|(_, value)| value.into_owned())),
+    }
+}
+
+/// The one value that was sent, be it repeatedly. Different ones become a list, which no version is called.
+fn one_text(values: impl Iterator<Item = String>) -> Option<String> {
+    values.reduce(|first, other| {
+        if first == other {
+            first
+        } else {
+            format!("{first}, {other}")
+        }
+    })
+}

@@ -1,0 +1,87 @@
+//! Errors as §11.6 writes them: `{"error": {code, status, message, details}}`.
+
+use axum::body::Body;
+use bytes::Bytes;
+use gateway_domain::{Error, ErrorKind};
+use gateway_edge::{Face, Response};
+use gateway_wire::errors::{Detail, details, row_of};
+use http::{HeaderValue, StatusCode, header, request::Parts};
+use serde_json::json;
+
+use crate::{
+    media::{self, MediaType},
+    reply,
+    routes::Verbs,
+};
+
+/// How this binding refuses a request that never reached it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RestFace;
+
+impl Face for RestFace {
+    fn refuse(&self, parts: &Parts, error: &Error) -> Response {
+        response(error, media::of_reply(&parts.headers))
+    }
+}
+
+/// An error as an answer of its own.
+pub(crate) fn response(error: &Error, media_type: MediaType) -> Response {
+    let mut response = reply::json_response(Body::from(body(error)), media_type);
+    // The table holds status codes only; were it wrong, a test would say so.
+    *response.status_mut() =
+        StatusCode::from_u16(row_of(error).http).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    if let Some(delay) = error.retry_delay() {
+        // Whole seconds, and never sooner than asked for.
+        headers.insert(
+            header::RETRY_AFTER,
+            HeaderValue::from(delay.as_millis().div_ceil(1000).max(1) as u64),
+        );
+    }
+    if error.kind() == ErrorKind::Unauthenticated {
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
+}
+
+/// The refusal of a path that is none of ours.
+pub(crate) fn not_found(parts: &Parts) -> Error {
+    let text = format!(
+        "no operation has the path {:?}; the base URL of this interface stands in the agent card",
+        shown(parts.uri.path())
+    );
+    Error::new(ErrorKind::MethodNotFound, text)
+}
+
+/// The refusal of a verb that the path doesn't know.
+pub(crate) fn method_not_allowed(parts: &Parts, verbs: &Verbs) -> Error {
+    let (verb, verbs) = (shown(parts.method.as_str()), verbs.join(" or "));
+    let text = format!("{verb} is not served at this path; use {verbs}");
+    Error::new(ErrorKind::MethodNotAllowed, text)
+}
+
+/// What a caller sent, short enough for an answer.
+fn shown(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+/// An answer with the verbs that the path knows.
+pub(crate) fn allowing(mut response: Response, verbs: &Verbs) -> Response {
+    if let Ok(verbs) = HeaderValue::from_str(&verbs.join(", ")) {
+        response.headers_mut().insert(header::ALLOW, verbs);
+    }
+    response
+}
+
+/// The JSON of an error; also the last event of a stream that ends with one.
+pub(crate) fn body(error: &Error) -> Bytes {
+    let row = row_of(error);
+    reply::json(&json!({
+        "error": {
+            "code": row.http,
+            "status": row.grpc.name(),
+            "message": error.message(),
+            "details": details(error).iter().map(Detail::to_json).collect::<Vec<_>>(),
+        }
+    }))
+}
