@@ -7,7 +7,6 @@ pub mod decode;
 pub mod encode;
 pub mod errors;
 pub mod notation;
-pub mod notation;
 pub mod operations;
 pub mod params;
 pub mod pb;
