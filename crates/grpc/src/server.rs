@@ -1,0 +1,125 @@
+//! The service: from an HTTP request to a call, and from its reply to an HTTP response.
+
+use std::{
+    convert::Infallible,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use futures::future::BoxFuture;
+use gateway_domain::{Actor, Error, ErrorKind, Operation, Version};
+use gateway_edge::{Response, read_body};
+use gateway_pipeline::{Call, Gateway, Payload};
+use http::{Request, StatusCode, request::Parts};
+use tonic::service::{AxumBody as Body, AxumRouter};
+use tower::{Service, ServiceExt};
+
+use crate::{
+    Health, envelope, request, respond,
+    standard::{self, service_of},
+    to_status,
+};
+
+/// What a listener's gRPC needs to know.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The bounds on bodies that come in. A message travels with a prefix of 5 bytes, which count as well.
+    pub edge: Arc<gateway_edge::Settings>,
+    /// Bytes of a reply's message: 64 MiB. Has to be above what is stored of a task, which grows by less than half
+    /// on its way into protobuf; a page of tasks may come to more, and is then ResourceExhausted.
+    pub reply_bytes: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            edge: Arc::default(),
+            reply_bytes: 64 << 20,
+        }
+    }
+}
+
+/// Makes the binding for a listener of one kind of caller, and the handle to its health.
+///
+/// It belongs behind [`gateway_edge::front`] with a [`GrpcFace`](crate::GrpcFace).
+pub async fn service(gateway: Gateway, actor: Actor, settings: Settings) -> (Server, Health) {
+    let (standard, health) = standard::services(actor).await;
+    let inner = Inner {
+        gateway,
+        actor,
+        settings,
+        standard,
+    };
+    (Server(Arc::new(inner)), health)
+}
+
+/// The binding as a tower service. Clones share everything.
+#[derive(Clone)]
+pub struct Server(Arc<Inner>);
+
+struct Inner {
+    gateway: Gateway,
+    actor: Actor,
+    settings: Settings,
+    standard: AxumRouter,
+}
+
+impl Service<Request<Body>> for Server {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        if let Err(status) = envelope::check(&request) {
+            return Box::pin(std::future::ready(Ok(not_grpc(status))));
+        }
+        if envelope::is_standard(request.uri().path()) {
+            return Box::pin(self.0.standard.clone().oneshot(request));
+        }
+        let inner = self.0.clone();
+        Box::pin(async move {
+            let (parts, body) = request.into_parts();
+            let answer = inner.answer(&parts, body).await;
+            Ok(answer.unwrap_or_else(|error| to_status(&error).into_http()))
+        })
+    }
+}
+
+impl Inner {
+    async fn answer(&self, parts: &Parts, body: Body) -> Result<Response, Error> {
+        if let Some(encoding) = envelope::compression(&parts.headers) {
+            return Ok(respond::compressed(&encoding));
+        }
+        let head = envelope::head(parts, self.actor)?;
+        let payload = match head.operation {
+            Some(operation) => self.payload(operation, parts, body).await,
+            None => self.unknown(parts.uri.path()),
+        };
+        let reply = self.gateway.clone().oneshot(Call { head, payload }).await?;
+        respond::reply(reply, self.settings.reply_bytes).await
+    }
+
+    /// The message. That there is none, or too much of it, is told like any fault of it: after the version.
+    async fn payload(&self, operation: Operation, parts: &Parts, body: Body) -> Box<dyn Payload> {
+        let body = read_body(&self.settings.edge, &parts.headers, body).await;
+        Box::new(move |_: Version| request::read(operation, envelope::message(&body?)?))
+    }
+
+    fn unknown(&self, path: &str) -> Box<dyn Payload> {
+        let service = service_of(self.actor);
+        let text = format!("there is no method {path} here; this listener serves those of {service}");
+        let error = Error::new(ErrorKind::MethodNotFound, text);
+        Box::new(move |_: Version| Err(error))
+    }
+}
+
+/// What is no gRPC at all is told in HTTP: its sender does not look for a gRPC status.
+fn not_grpc(status: StatusCode) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response
+}
