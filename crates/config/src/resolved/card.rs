@@ -1,0 +1,147 @@
+//! The agent card without what only a running gateway knows: its interfaces.
+
+use std::time::Duration;
+
+use gateway_domain::{
+    AgentCard,
+    card::{AgentCapabilities, AgentExtension, AgentProvider, AgentSkill},
+    json::object_too_deep,
+};
+
+use super::listeners::http_url_fault;
+use crate::{fault::Fault, typed};
+
+/// What the card says.
+#[derive(Debug, Clone)]
+pub struct Card {
+    /// The card without interfaces. Without skills where the agent brings its own.
+    pub template: AgentCard,
+    /// Whether the settings name skills.
+    pub names_skills: bool,
+    /// How long clients may keep it.
+    pub max_age: Duration,
+}
+
+pub(super) fn resolve(typed: typed::Card, faults: &mut Vec<Fault>) -> Card {
+    check(&typed, faults);
+    let names_skills = typed.skills.is_some();
+    let template = AgentCard {
+        name: typed.name,
+        description: typed.description,
+        version: typed.version,
+        documentation_url: typed.documentation_url,
+        icon_url: typed.icon_url,
+        provider: typed.provider.map(|provider| AgentProvider {
+            url: provider.url,
+            organization: provider.organization,
+        }),
+        capabilities: AgentCapabilities {
+            streaming: Some(typed.streaming),
+            push_notifications: Some(false),
+            extensions: typed.extensions.into_iter().flatten().map(extension).collect(),
+            extended_agent_card: Some(false),
+        },
+        default_input_modes: typed.input_modes,
+        default_output_modes: typed.output_modes,
+        skills: typed.skills.into_iter().flatten().map(skill).collect(),
+        ..AgentCard::default()
+    };
+    Card {
+        template,
+        names_skills,
+        max_age: typed.max_age.0,
+    }
+}
+
+fn extension(typed: typed::Extension) -> AgentExtension {
+    AgentExtension {
+        uri: typed.uri,
+        description: typed.description,
+        required: typed.required,
+        params: typed.params,
+    }
+}
+
+fn skill(typed: typed::Skill) -> AgentSkill {
+    AgentSkill {
+        id: typed.id,
+        name: typed.name,
+        description: typed.description,
+        tags: typed.tags,
+        examples: typed.examples,
+        input_modes: typed.input_modes,
+        output_modes: typed.output_modes,
+        ..AgentSkill::default()
+    }
+}
+
+fn check(card: &typed::Card, faults: &mut Vec<Fault>) {
+    check_modes("card.input_modes", &card.input_modes, faults);
+    check_modes("card.output_modes", &card.output_modes, faults);
+    let urls = [
+        ("card.documentation_url", card.documentation_url.as_deref()),
+        ("card.icon_url", card.icon_url.as_deref()),
+        (
+            "card.provider.url",
+            card.provider.as_ref().map(|provider| &*provider.url),
+        ),
+    ];
+    for (path, url) in urls {
+        if let Some(fault) = url.and_then(http_url_fault) {
+            faults.push(Fault::of(path, fault));
+        }
+    }
+    for (index, skill) in card.skills.iter().flatten().enumerate() {
+        check_modes(
+            &format!("card.skills[{index}].input_modes"),
+            &skill.input_modes,
+            faults,
+        );
+        check_modes(
+            &format!("card.skills[{index}].output_modes"),
+            &skill.output_modes,
+            faults,
+        );
+    }
+    let skills: Vec<_> = card.skills.iter().flatten().map(|skill| &*skill.id).collect();
+    check_distinct("card.skills", "id", &skills, faults);
+    let uris: Vec<_> = card
+        .extensions
+        .iter()
+        .flatten()
+        .map(|extension| &*extension.uri)
+        .collect();
+    check_distinct("card.extensions", "uri", &uris, faults);
+    for (index, extension) in card.extensions.iter().flatten().enumerate() {
+        if extension.params.as_ref().is_some_and(object_too_deep) {
+            faults.push(Fault::of(
+                format!("card.extensions[{index}].params"),
+                "nests too deep",
+            ));
+        }
+    }
+}
+
+fn check_distinct(list: &str, key: &str, values: &[&str], faults: &mut Vec<Fault>) {
+    for (index, value) in values.iter().enumerate() {
+        if values[..index].contains(value) {
+            let text = format!("is {value:?}, which stands in the list already");
+            faults.push(Fault::of(format!("{list}[{index}].{key}"), text));
+        }
+    }
+}
+
+/// Refuses what is no media type.
+pub(super) fn check_modes(path: &str, modes: &[String], faults: &mut Vec<Fault>) {
+    let is_media_type = |mode: &str| {
+        let halves = mode.split_once('/');
+        halves.is_some_and(|(main, sub)| !main.is_empty() && !sub.is_empty())
+            && !mode.contains(|letter: char| letter.is_control())
+    };
+    for (index, mode) in modes.iter().enumerate() {
+        if !is_media_type(mode) {
+            let text = format!("must be a media type such as \"text/plain\", not {mode:?}");
+            faults.push(Fault::of(format!("{path}[{index}]"), text));
+        }
+    }
+}

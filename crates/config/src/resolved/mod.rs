@@ -1,0 +1,85 @@
+//! The settings as they are meant: addresses that fit together, a card, tenants that can be reached. Made from
+//! [`Typed`](crate::typed::Typed) after each value has been checked by itself.
+
+mod card;
+mod listeners;
+mod secrets;
+mod tenants;
+
+use gateway_domain::{Limits, Tenant, directory};
+
+pub use card::Card;
+pub use listeners::{ClientListener, Listeners, PublicUrls};
+
+use crate::{
+    fault::{Fault, Faults},
+    text::Secret,
+    typed::{self, AgentKind, Connections, Logging, Store, Telemetry, Typed},
+};
+
+/// Every setting, ready to be carried out.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where to listen.
+    pub listeners: Listeners,
+    /// What the card says about that; nothing where the listener's own address is meant.
+    pub public_urls: PublicUrls,
+    /// Which agent.
+    pub agent: AgentKind,
+    /// Which media types are taken.
+    pub media_types: directory::MediaTypes,
+    /// What the card says besides its interfaces.
+    pub card: Card,
+    /// The tenants served; nothing where all are.
+    pub tenants: Option<Vec<Tenant>>,
+    /// Bounds of the domain.
+    pub limits: Limits,
+    /// Bounds of listeners.
+    pub connections: Connections,
+    /// The store and its bounds.
+    pub store: Store,
+    /// The log.
+    pub logging: Logging,
+    /// Metrics.
+    pub telemetry: Telemetry,
+    /// Seals page tokens; nothing where a random one is to be made.
+    pub page_key: Option<Secret>,
+}
+
+impl Settings {
+    /// Works out what the settings mean together. `reserved` are names that no tenant can have, since paths begin
+    /// with them. Reads the files that hold secrets.
+    ///
+    /// # Errors
+    /// Everything that does not fit together.
+    pub fn resolve(typed: Typed, reserved: &[&str]) -> Result<Self, Faults> {
+        let mut faults = Vec::new();
+        let settings = Self {
+            listeners: listeners::resolve(&typed.listeners, &mut faults),
+            public_urls: listeners::public_urls(&typed.public_urls, &typed.listeners, &mut faults),
+            agent: typed.agent.kind,
+            media_types: media_types(&typed.agent.media_types, &mut faults),
+            card: card::resolve(typed.card, &mut faults),
+            tenants: tenants::resolve(typed.tenants.names, reserved, &mut faults),
+            limits: Limits::from(&typed.limits),
+            connections: typed.connections,
+            store: typed.store,
+            logging: typed.logging,
+            telemetry: typed.telemetry,
+            page_key: secrets::page_key(typed.secrets, &mut faults),
+        };
+        Faults::or(faults, settings)
+    }
+}
+
+fn media_types(typed: &typed::MediaTypes, faults: &mut Vec<Fault>) -> directory::MediaTypes {
+    use typed::{MediaTypes, NamedMediaTypes};
+    match typed {
+        MediaTypes::Named(NamedMediaTypes::Any) => directory::MediaTypes::Any,
+        MediaTypes::Named(NamedMediaTypes::Card) => directory::MediaTypes::OfCard,
+        MediaTypes::These(modes) => {
+            card::check_modes("agent.media_types", modes, faults);
+            directory::MediaTypes::Only(modes.clone())
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What the agent card says (§4.4). Interfaces are not here: they follow from `public_urls`.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::text::Period;
+
+/// The agent card.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Card {
+    /// The agent's name, for people.
+    #[schemars(length(min = 1))]
+    pub name: String,
+    /// What the agent does, for people.
+    pub description: String,
+    /// The agent's own version.
+    #[schemars(length(min = 1))]
+    pub version: String,
+    /// Where to read more.
+    #[schemars(example = &"https://example.com/docs")]
+    pub documentation_url: Option<String>,
+    /// A picture.
+    #[schemars(example = &"https://example.com/icon.png")]
+    pub icon_url: Option<String>,
+    /// Whether clients may stream; without it streaming operations are refused.
+    pub streaming: bool,
+    /// Media types that the agent takes.
+    pub input_modes: Vec<String>,
+    /// Media types that the agent gives.
+    pub output_modes: Vec<String>,
+    /// How long clients may keep the card before they ask again.
+    #[schemars(extend("x-min" = "0 s", "x-max" = "7 d"))]
+    pub max_age: Period,
+    /// Who offers the agent.
+    pub provider: Option<Provider>,
+    /// What the agent is good at. Without any, those that the agent itself brings along.
+    pub skills: Option<Vec<Skill>>,
+    /// Extensions of the protocol.
+    pub extensions: Option<Vec<Extension>>,
+}
+
+impl Default for Card {
+    fn default() -> Self {
+        Self {
+            name: "A2A Gateway demo".into(),
+            description: "Tries out a gateway: it obeys the text of a message.".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            documentation_url: None,
+            icon_url: None,
+            streaming: true,
+            input_modes: vec!["text/plain".into(), "application/json".into()],
+            output_modes: vec!["text/plain".into()],
+            max_age: Period(Duration::from_secs(300)),
+            provider: None,
+            skills: None,
+            extensions: None,
+        }
+    }
+}
+
+/// Who offers the agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Provider {
+    /// Their name.
+    #[schemars(example = &"Example Ltd.")]
+    pub organization: String,
+    /// Where to find them.
+    #[schemars(example = &"https://example.com")]
+    pub url: String,
+}
+
+/// Something the agent is good at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Skill {
+    /// Identity within the card.
+    #[schemars(length(min = 1), example = &"translate")]
+    pub id: String,
+    /// For people.
+    #[schemars(example = &"Translation")]
+    pub name: String,
+    /// For people.
+    #[schemars(example = &"Translates between languages.")]
+    pub description: String,
+    /// Keywords.
+    #[serde(default)]
+    #[schemars(example = ["text"])]
+    pub tags: Vec<String>,
+    /// What one might say to it.
+    #[serde(default)]
+    #[schemars(example = ["say hello in Welsh"])]
+    pub examples: Vec<String>,
+    /// Media types it takes beyond those of the card.
+    #[serde(default)]
+    #[schemars(example = ["text/html"])]
+    pub input_modes: Vec<String>,
+    /// Media types it gives beyond those of the card.
+    #[serde(default)]
+    #[schemars(example = ["text/html"])]
+    pub output_modes: Vec<String>,
+}
+
+/// An extension of the protocol.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Extension {
+    /// Which.
+    #[schemars(length(min = 1), example = &"https://example.com/ext/v1")]
+    pub uri: String,
+    /// For people.
+    #[serde(default)]
+    #[schemars(example = &"Adds an example.")]
+    pub description: String,
+    /// Whether every client command must declare it.
+    #[serde(default)]
+    #[schemars(example = false)]
+    pub required: bool,
+    /// Its own settings, a free table.
+    #[serde(default)]
+    pub params: Option<Map<String, Value>>,
+}
