@@ -104,10 +104,18 @@ impl Stage {
         if time.is_zero() {
             return Ok(());
         }
+        self.wait_for(tokio::time::sleep(time)).await
+    }
+
+    /// Waits for something that is no command.
+    ///
+    /// # Errors
+    /// [`Stop::Asked`].
+    pub async fn wait_for(&self, what: impl Future<Output = ()>) -> Result<(), Stop> {
         tokio::select! {
             biased;
             () = self.signals.stop.cancelled() => Err(Stop::Asked),
-            () = tokio::time::sleep(time) => Ok(()),
+            () = what => Ok(()),
         }
     }
 

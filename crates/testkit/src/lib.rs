@@ -1,0 +1,8 @@
+//! What tests put in the place of the world: agents, callers, clocks and ids that do as they are told.
+//!
+//! Nothing here is part of the gateway, and nothing is made for load.
+
+pub mod agent;
+pub mod authenticator;
+pub mod clock;
+pub mod ids;
