@@ -1,0 +1,58 @@
+//! Where JSON-RPC is served: `/rpc`, and `/{tenant}/rpc` for clients that cannot put a tenant into their parameters
+//! (§8.3.2); either with or without a slash at the end.
+
+use gateway_domain::{Actor, Error, Tenant, ids::id_fault};
+use gateway_edge::query;
+use gateway_wire::operations::{self, Segment};
+
+const LAST: &str = "rpc";
+
+/// Whether a path, as it stands in the request, is one of JSON-RPC's.
+pub fn matches(path: &str) -> bool {
+    match split(path) {
+        Some((None, LAST)) => true,
+        Some((Some(tenant), LAST)) => !tenant.is_empty() && !begins_a_route(tenant),
+        _ => false,
+    }
+}
+
+/// The tenant in a path that [`matches`].
+///
+/// # Errors
+/// InvalidParams where it is not a name, or where callers have no tenants.
+pub(crate) fn tenant(path: &str, caller: Actor) -> Result<Option<Tenant>, Error> {
+    let Some((Some(raw), _)) = split(path) else {
+        return Ok(None);
+    };
+    if caller == Actor::Agent {
+        return Err(Error::invalid("tenant", "is not for agents to name: call /rpc"));
+    }
+    let Some(name) = query::segment(raw) else {
+        return Err(Error::invalid(
+            "tenant",
+            "must be percent-encoded UTF-8 in the path",
+        ));
+    };
+    match id_fault(&name) {
+        Some(fault) => Err(Error::invalid("tenant", fault)),
+        None => Ok(Some(Tenant::new(name))),
+    }
+}
+
+/// What stands before the last of at most two segments, if anything, and the last.
+fn split(path: &str) -> Option<(Option<&str>, &str)> {
+    let path = path.strip_prefix('/')?;
+    let path = path.strip_suffix('/').unwrap_or(path);
+    Some(match path.split_once('/') {
+        Some((first, last)) => (Some(first), last),
+        None => (None, path),
+    })
+}
+
+/// `/tasks/rpc` is the task `rpc`, not the tenant `tasks`: what a route of HTTP+JSON begins with is no tenant here.
+fn begins_a_route(segment: &str) -> bool {
+    operations::TABLE
+        .iter()
+        .flat_map(|row| row.routes)
+        .any(|route| matches!(route.segments().next(), Some(Segment::Literal(first)) if first == segment))
+}

@@ -1,0 +1,84 @@
+//! A method with a stream of answers: each event is a response object with the request's id (§9.4.2, §9.4.6).
+//!
+//! An error that comes after the first event is the last one, with its own code. What is not sent any more is the
+//! domain's business: a client that leaves ends its stream, not the task.
+
+use std::{future::ready, pin::Pin, time::Duration};
+
+use bytes::Bytes;
+use futures::{Stream, StreamExt, stream::Peekable};
+use gateway_domain::{
+    Error, Reply,
+    reply::{Body, EventStream, StreamItem},
+};
+use gateway_edge::{
+    Response, Settings,
+    sse::{self, Frame},
+};
+use gateway_wire::notation;
+use tokio::time::timeout;
+
+use crate::{envelope::Id, respond};
+
+/// How long an answer waits for its first event, so that an error in its place needs no stream. Longer than a store
+/// takes to say that it is away; a stream that is quiet for so long is opened without an event.
+const FIRST_EVENT: Duration = Duration::from_secs(5);
+
+/// Answers with the events of a reply, or with the error that came in place of them.
+pub(crate) async fn answer(id: Id, reply: Result<Reply, Error>, settings: &Settings) -> Response {
+    let opened = match reply {
+        Ok(reply) => open(reply).await,
+        Err(error) => Err(error),
+    };
+    match opened {
+        Ok((events, activated)) => {
+            let mut response = sse::response(frames(id, events), settings);
+            response.headers_mut().extend(respond::extensions(&activated));
+            response
+        }
+        Err(error) => respond::error(&id, &error),
+    }
+}
+
+async fn open(reply: Reply) -> Result<(Peekable<EventStream>, Vec<String>), Error> {
+    let Body::Stream(events) = reply.body else {
+        return Err(respond::broken("one answer where a stream of them belongs"));
+    };
+    let mut events = events.peekable();
+    match timeout(FIRST_EVENT, Pin::new(&mut events).peek()).await {
+        Ok(Some(Err(error))) => Err(error.clone()),
+        _ => Ok((events, reply.activated)),
+    }
+}
+
+/// The events as they are sent; nothing follows an error.
+fn frames(
+    id: Id,
+    events: impl Stream<Item = Result<StreamItem, Error>> + Send + 'static,
+) -> impl Stream<Item = Frame> + Send + 'static {
+    events
+        .scan(false, |over, item| {
+            let item = (!*over).then_some(item);
+            *over = matches!(item, Some(Err(_)));
+            ready(item)
+        })
+        .map(move |item| frame(&id, item))
+}
+
+fn frame(id: &Id, item: Result<StreamItem, Error>) -> Frame {
+    match item {
+        Ok(StreamItem { cursor, event }) => {
+            let json = event.encoded(notation::JSON, |event| {
+                Bytes::from(serde_json::to_vec(event).expect("an event has names for keys"))
+            });
+            Frame {
+                id: cursor,
+                data: respond::result_json(id, &json),
+            }
+        }
+        Err(error) => Frame {
+            id: None,
+            data: respond::error_json(id, &error),
+        },
+    }
+}

@@ -1,0 +1,1 @@
+//! The binding over a gateway that the test controls.

@@ -1,0 +1,124 @@
+//! A method with one answer. jsonrpsee looks it up, runs it and writes its answer; the call and what goes beside the
+//! answer pass through its extensions, since its own parameters and errors can't carry them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gateway_domain::{
+    AgentCard, Error, Reply, TaskPushNotificationConfig, TaskSnapshot,
+    reply::{AllConfigsPage, AllTasksPage, Body, ConfigPage, Sent, TaskPage},
+};
+use gateway_edge::Response;
+use gateway_pipeline::{Call, Gateway};
+use http::Extensions;
+use jsonrpsee_core::server::{AsyncMethod, ConnectionId};
+use jsonrpsee_types::{ErrorObjectOwned, Id as NoId, Params as NoParams};
+use serde::Serialize;
+use tower::ServiceExt;
+
+use crate::{
+    envelope::Id,
+    respond::{self, Beside},
+};
+
+/// Runs a method.
+pub(crate) async fn call(method: &AsyncMethod<'static>, id: &Id, call: Call) -> Response {
+    let exchange = Exchange::of(call);
+    let mut extensions = Extensions::new();
+    extensions.insert(exchange.clone());
+    // The id is added when the answer is addressed: jsonrpsee's hold no negative or broken numbers. Parameters would
+    // be copied. A bound on the answer's size would be told by a code that A2A gives another meaning.
+    let (no_id, no_params, no_bound) = (NoId::Null, NoParams::new(None), usize::MAX);
+    let answer = method(no_id, no_params, ConnectionId(0), no_bound, extensions).await;
+    respond::addressed(id, answer.as_ref(), exchange.beside())
+}
+
+/// What each method does: the call says which it is.
+pub(crate) async fn method(
+    gateway: Arc<Gateway>,
+    extensions: Extensions,
+) -> Result<Answer, ErrorObjectOwned> {
+    let exchange = extensions.get::<Exchange>().cloned().unwrap_or_default();
+    let reply = match exchange.take() {
+        Some(call) => Gateway::clone(&gateway).oneshot(call).await,
+        None => Err(respond::broken("a JSON-RPC method ran without a call")),
+    };
+    match reply.and_then(|Reply { body, activated, .. }| Ok((Answer::of(body)?, activated))) {
+        Ok((answer, activated)) => {
+            exchange.put(Beside::reply(&activated));
+            Ok(answer)
+        }
+        Err(error) => {
+            exchange.put(Beside::error(&error));
+            Err(respond::error_object(&error))
+        }
+    }
+}
+
+/// What one call and its answer leave for each other.
+#[derive(Clone, Default)]
+struct Exchange(Arc<Mutex<Halves>>);
+
+#[derive(Default)]
+struct Halves {
+    call: Option<Call>,
+    beside: Beside,
+}
+
+impl Exchange {
+    fn of(call: Call) -> Self {
+        let call = Some(call);
+        Self(Arc::new(Mutex::new(Halves {
+            call,
+            ..Halves::default()
+        })))
+    }
+
+    fn take(&self) -> Option<Call> {
+        self.with(|halves| halves.call.take())
+    }
+
+    fn put(&self, beside: Beside) {
+        self.with(|halves| halves.beside = beside);
+    }
+
+    fn beside(&self) -> Beside {
+        self.with(|halves| std::mem::take(&mut halves.beside))
+    }
+
+    fn with<T>(&self, with: impl FnOnce(&mut Halves) -> T) -> T {
+        with(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The result of a method, as it is written.
+#[derive(Clone, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Answer {
+    Sent(Sent),
+    Task(TaskSnapshot),
+    Tasks(TaskPage),
+    Config(TaskPushNotificationConfig),
+    Configs(ConfigPage),
+    /// An empty object: `google.protobuf.Empty`.
+    Deleted {},
+    Card(Arc<AgentCard>),
+    AllTasks(AllTasksPage),
+    AllConfigs(AllConfigsPage),
+}
+
+impl Answer {
+    fn of(body: Body) -> Result<Self, Error> {
+        Ok(match body {
+            Body::Sent(sent) => Self::Sent(sent),
+            Body::Task(task) => Self::Task(task),
+            Body::Tasks(page) => Self::Tasks(page),
+            Body::Config(config) => Self::Config(config),
+            Body::Configs(page) => Self::Configs(page),
+            Body::Deleted => Self::Deleted {},
+            Body::Card(card) => Self::Card(card),
+            Body::AllTasks(page) => Self::AllTasks(page),
+            Body::AllConfigs(page) => Self::AllConfigs(page),
+            Body::Stream(_) => return Err(respond::broken("a stream answered a method that has one answer")),
+        })
+    }
+}
