@@ -2,6 +2,8 @@
 //!
 //! Query names are camelCase; the proto's names are read too, and names that an operation doesn't know are ignored.
 
+use std::borrow::Cow;
+
 use gateway_domain::{
     Error, Operation, Request,
     request::{Scalar, params},
@@ -113,9 +115,7 @@ impl Fields {
 
     /// The same, with the parameters of a query.
     pub(crate) fn with_query(mut self, query: Option<&str>) -> Self {
-        let owned = |(name, value): (std::borrow::Cow<'_, str>, std::borrow::Cow<'_, str>)| {
-            (name.into_owned(), value.into_owned())
-        };
+        let owned = |(name, value): (Cow<'_, str>, Cow<'_, str>)| (name.into_owned(), value.into_owned());
         self.query = query::parameters(query).map(owned).collect();
         self
     }
@@ -166,7 +166,7 @@ pub(crate) fn disagreement(field: &'static str, in_path: &str, place: &str, ther
 /// InvalidParams naming the field.
 pub(crate) fn decoded(field: &str, segment: &str) -> Result<String, Error> {
     let text = query::segment(segment).filter(|_| is_well_encoded(segment));
-    text.map(std::borrow::Cow::into_owned)
+    text.map(Cow::into_owned)
         .ok_or_else(|| Error::invalid(json_name(field), "must be percent-encoded UTF-8 in the path"))
 }
 

@@ -12,5 +12,8 @@ mod reply;
 mod routes;
 mod service;
 
+#[cfg(test)]
+mod tests;
+
 pub use refusal::RestFace;
 pub use service::service;

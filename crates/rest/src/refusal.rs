@@ -33,10 +33,8 @@ pub(crate) fn response(error: &Error, media_type: MediaType) -> Response {
     let headers = response.headers_mut();
     if let Some(delay) = error.retry_delay() {
         // Whole seconds, and never sooner than asked for.
-        headers.insert(
-            header::RETRY_AFTER,
-            HeaderValue::from(delay.as_millis().div_ceil(1000).max(1) as u64),
-        );
+        let seconds = delay.as_secs() + u64::from(delay.subsec_nanos() > 0);
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
     }
     if error.kind() == ErrorKind::Unauthenticated {
         headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

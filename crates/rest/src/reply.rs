@@ -11,15 +11,12 @@ use gateway_edge::{
     Response, Settings,
     sse::{self, Frame},
 };
-use gateway_wire::params::EXTENSIONS;
+use gateway_wire::{notation, params::EXTENSIONS};
 use http::{HeaderMap, HeaderValue, header};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::{media::MediaType, refusal};
-
-/// The number of this notation in [`SharedEvent::encoded`](gateway_domain::SharedEvent::encoded).
-const CANONICAL_JSON: usize = 0;
 
 /// A reply as an answer. Streams are of their own media type.
 pub(crate) fn response(reply: Reply, media_type: MediaType, settings: &Settings) -> Response {
@@ -60,7 +57,7 @@ fn frame(item: Result<StreamItem, Error>) -> Frame {
     match item {
         Ok(StreamItem { cursor, event }) => Frame {
             id: cursor,
-            data: event.encoded(CANONICAL_JSON, |event: &StreamResponse| json(event)),
+            data: event.encoded(notation::JSON, |event: &StreamResponse| json(event)),
         },
         Err(error) => Frame {
             id: None,

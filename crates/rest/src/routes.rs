@@ -168,3 +168,6 @@ fn is_custom_verb(text: &str) -> bool {
         .flat_map(|row| row.routes)
         .any(|route| route.custom_verb() == Some(text))
 }
+
+#[cfg(test)]
+mod tests;

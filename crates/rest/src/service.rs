@@ -115,7 +115,7 @@ impl Rest {
         })
     }
 
-    /// Reads a body of a type that we know; for any other it is not even waited.
+    /// Reads a body of a type that we know. One of another type is refused unread.
     async fn read(&self, headers: &HeaderMap, body: Body) -> Result<HeldBytes, Error> {
         if !body.is_end_stream() {
             media::check(headers)?;
