@@ -9,10 +9,11 @@ mod front;
 pub mod listen;
 pub mod negotiate;
 pub mod query;
+mod request_id;
 mod settings;
 pub mod sse;
 
-pub use body::{Budget, HeldBytes, read_body};
+pub use body::{Bounded, Budget, HeldBytes, bounded, read_body};
 pub use front::{Face, Front, RequestContext, front};
 pub use settings::Settings;
 

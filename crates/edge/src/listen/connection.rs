@@ -1,0 +1,143 @@
+//! One connection, from its first byte to its last.
+
+use std::{
+    convert::Infallible,
+    hash::{BuildHasher, RandomState},
+    sync::Arc,
+    time::Duration,
+};
+
+use axum::body::Body;
+use http::Request;
+use hyper::{body::Incoming, service::service_fn};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::conn::auto::Builder,
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tower::{Service, ServiceExt};
+
+use super::{
+    accept::Wire,
+    answer::Answer,
+    arrival::Arrival,
+    guard::{Guard, Midway},
+    streams::Streams,
+};
+use crate::{Response, Settings};
+
+/// Heads up to so many bytes are read, so that those beyond `header_bytes` can be refused in the binding's own form;
+/// larger ones are refused by the protocol's means alone. HTTP/1 reads bodies in pieces of this size.
+const READABLE_HEAD: usize = 64 << 10;
+
+/// How much of one request's body an HTTP/2 peer may send ahead of its reader.
+const STREAM_WINDOW: u32 = 1 << 20;
+
+/// The same for all requests of a connection together.
+const CONNECTION_WINDOW: u32 = 4 << 20;
+
+/// How much of one answer is taken from its body ahead of an HTTP/2 peer.
+const SEND_AHEAD: usize = 64 << 10;
+
+/// What all connections of a listener share.
+pub(super) struct Connections {
+    builder: Builder<Streams>,
+    settings: Arc<Settings>,
+    shutdown: CancellationToken,
+    end: CancellationToken,
+}
+
+impl Connections {
+    pub(super) fn new(
+        settings: &Arc<Settings>,
+        tasks: &TaskTracker,
+        shutdown: &CancellationToken,
+        end: &CancellationToken,
+    ) -> Self {
+        let streams = Streams {
+            tasks: tasks.clone(),
+            end: end.clone(),
+            write_stall: settings.write_stall,
+        };
+        Self {
+            builder: builder(settings, streams),
+            settings: settings.clone(),
+            shutdown: shutdown.clone(),
+            end: end.clone(),
+        }
+    }
+
+    /// Serves a connection until its peer leaves, it has grown old, or the listener drains; in the latter cases what
+    /// runs on it comes to its end first.
+    pub(super) async fn run<I, S>(self: Arc<Self>, io: I, service: S)
+    where
+        I: Wire,
+        S: Service<Request<Body>, Response = Response, Error = Infallible> + Clone + Send + 'static,
+        S::Future: Send + 'static,
+    {
+        let midway = Midway::default();
+        let io = TokioIo::new(Guard::new(io, midway.clone(), &self.settings));
+        let service = service_fn(move |request| answer(service.clone(), request, midway.clone()));
+        let mut connection = std::pin::pin!(self.builder.serve_connection(io, service));
+        let served = tokio::select! {
+            served = connection.as_mut() => served,
+            () = self.asked_to_close() => {
+                connection.as_mut().graceful_shutdown();
+                tokio::select! {
+                    served = connection => served,
+                    () = self.end.cancelled() => Ok(()),
+                }
+            }
+        };
+        if let Err(error) = served {
+            tracing::debug!(error, "a connection broke");
+        }
+    }
+
+    async fn asked_to_close(&self) {
+        let age = around(self.settings.connection_age);
+        tokio::select! {
+            () = tokio::time::sleep(age) => {}
+            () = self.shutdown.cancelled() => {}
+        }
+    }
+}
+
+async fn answer<S>(
+    service: S,
+    request: Request<Incoming>,
+    midway: Midway,
+) -> Result<http::Response<Answer>, Infallible>
+where
+    S: Service<Request<Body>, Response = Response, Error = Infallible>,
+{
+    let request = request.map(|body| Body::new(Arrival::new(body, midway)));
+    Ok(service.oneshot(request).await?.map(Answer::new))
+}
+
+fn builder(settings: &Settings, streams: Streams) -> Builder<Streams> {
+    let mut builder = Builder::new(streams);
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(settings.head_timeout)
+        .max_buf_size(READABLE_HEAD);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(settings.keep_alive)
+        .keep_alive_timeout(settings.keep_alive)
+        .max_concurrent_streams(settings.concurrent_streams)
+        .max_header_list_size(READABLE_HEAD as u32)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_send_buf_size(SEND_AHEAD);
+    builder
+}
+
+/// A time within a tenth of this one, so that connections that came together don't leave together.
+fn around(time: Duration) -> Duration {
+    let random = RandomState::new().hash_one(()) >> 32;
+    let share = 0.9 + 0.2 * (random as f64 / f64::from(u32::MAX));
+    time.mul_f64(share)
+}
