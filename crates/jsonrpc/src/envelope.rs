@@ -71,20 +71,15 @@ impl From<Error> for Refusal {
 /// ParseError where it is not a JSON document that is served; InvalidRequest where it is one, but not one request.
 pub(crate) fn read(body: &[u8]) -> Result<Request, Refusal> {
     let text = document(body)?;
-    match text.trim_start().as_bytes().first() {
-        Some(b'{') => {}
-        Some(b'[') => {
-            return Err(not_a_request(
-                text,
-                "batches are not taken: send each request by itself",
-            ));
-        }
-        _ => return Err(not_a_request(text, "a request is a JSON object")),
-    }
-    match serde_json::from_str::<Members>(text) {
-        Ok(members) => members.request(text),
-        Err(_) => Err(not_a_request(text, "each member of a request stands once")),
-    }
+    let why = match text.trim_start().as_bytes().first() {
+        Some(b'{') => match serde_json::from_str::<Members>(text) {
+            Ok(members) => return members.request(text),
+            Err(_) => "each member of a request stands once",
+        },
+        Some(b'[') => "batches are not taken: send each request by itself",
+        _ => "a request is a JSON object",
+    };
+    Err(not_a_request(text, why))
 }
 
 /// The body as text, if it is worth a reader's time.
@@ -109,13 +104,18 @@ fn not_a_request(text: &str, why: &'static str) -> Refusal {
     if let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
         return parse_error(format!("the body is not valid JSON: {error}")).into();
     }
-    let id = serde_json::from_str::<OnlyId>(text).ok();
     Refusal {
-        id: id
-            .and_then(|OnlyId { id }| usable(id?).ok())
-            .unwrap_or_else(Id::null),
+        id: id_of(text).unwrap_or_else(Id::null),
         error: Error::new(ErrorKind::InvalidRequest, why),
     }
+}
+
+/// The id of an object that is no request; a list has none, whatever the reader of structures makes of it.
+fn id_of(text: &str) -> Option<Id> {
+    let OnlyId { id } = serde_json::from_str(text)
+        .ok()
+        .filter(|_| text.trim_start().starts_with('{'))?;
+    usable(id?).ok()
 }
 
 #[derive(Deserialize)]

@@ -1,1 +1,0 @@
-//! The binding over a gateway that the test controls.
