@@ -1,0 +1,9 @@
+//! The binding from outside: gRPC clients against a gateway that the test plays.
+#![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
+
+mod envelope;
+mod messages;
+mod operations;
+mod standard;
+mod streams;
+mod support;
