@@ -16,6 +16,6 @@ mod tenant;
 mod version;
 
 pub use call::{Call, Head, Payload, RequestedVersion};
-pub use observe::{Observer, Record};
+pub use observe::{Observer, Record, StreamEnd};
 pub use stack::{Gateway, Settings, stack};
 pub use version::Versions;

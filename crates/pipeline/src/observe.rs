@@ -8,10 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures::Stream;
 use gateway_domain::{
     Actor, Binding, Error, ErrorKind, Operation, Outcome, Reply, TaskId, Tenant, Version,
     error::metadata,
-    reply::{Body, Sent},
+    reply::{Body, EventStream, Sent, StreamItem},
 };
 use pin_project_lite::pin_project;
 use tower::Service;
@@ -25,6 +26,24 @@ use crate::{
 pub trait Observer: Send + Sync {
     /// A call was answered: for a stream, its first event is about to go out.
     fn answered(&self, record: &Record<'_>);
+
+    /// A stream ended: by itself, by its reader leaving, or with an error that its reader was told.
+    fn stream_ended(&self, _end: &StreamEnd<'_>) {}
+}
+
+/// The end of a stream.
+#[derive(Debug)]
+pub struct StreamEnd<'a> {
+    /// Over which binding.
+    pub binding: Binding,
+    /// What was asked for.
+    pub operation: Option<Operation>,
+    /// Under which the operator finds the call.
+    pub request_id: &'a str,
+    /// Events that went out.
+    pub events: u64,
+    /// Why it was cut, if it was.
+    pub error: Option<&'a Error>,
 }
 
 /// One answered call.
@@ -118,7 +137,7 @@ impl<F: Future<Output = Result<Reply, Error>>> Future for Observed<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let result = ready!(this.inner.poll(cx)).map_err(|error| traceable(error, &this.seen.request_id));
+        let mut result = ready!(this.inner.poll(cx)).map_err(|error| traceable(error, &this.seen.request_id));
         let (reply, error) = (result.as_ref().ok(), result.as_ref().err());
         let facts = &this.seen.facts;
         this.observer.answered(&Record {
@@ -135,7 +154,76 @@ impl<F: Future<Output = Result<Reply, Error>>> Future for Observed<F> {
             error,
             elapsed: this.seen.began.elapsed(),
         });
+        if let Ok(Reply {
+            body: Body::Stream(events),
+            ..
+        }) = &mut result
+        {
+            let inner = std::mem::replace(events, Box::pin(futures::stream::empty()));
+            *events = Box::pin(Watched::new(inner, this.seen, this.observer));
+        }
         Poll::Ready(result)
+    }
+}
+
+/// A stream whose end is told to the observer, once, however it comes.
+struct Watched {
+    inner: EventStream,
+    binding: Binding,
+    operation: Option<Operation>,
+    request_id: Arc<str>,
+    events: u64,
+    error: Option<Error>,
+    observer: Arc<dyn Observer>,
+}
+
+impl Watched {
+    fn new(inner: EventStream, seen: &Seen, observer: &Arc<dyn Observer>) -> Self {
+        let Seen {
+            binding, operation, ..
+        } = *seen;
+        let (request_id, observer) = (seen.request_id.clone(), observer.clone());
+        Self {
+            inner,
+            binding,
+            operation,
+            request_id,
+            events: 0,
+            error: None,
+            observer,
+        }
+    }
+}
+
+impl Stream for Watched {
+    type Item = Result<StreamItem, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let item = ready!(self.inner.as_mut().poll_next(cx));
+        Poll::Ready(match item {
+            Some(Err(error)) => {
+                let error = traceable(error, &self.request_id);
+                self.error = Some(error.clone());
+                Some(Err(error))
+            }
+            Some(Ok(item)) => {
+                self.events += 1;
+                Some(Ok(item))
+            }
+            None => None,
+        })
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.observer.stream_ended(&StreamEnd {
+            binding: self.binding,
+            operation: self.operation,
+            request_id: &self.request_id,
+            events: self.events,
+            error: self.error.as_ref(),
+        });
     }
 }
 

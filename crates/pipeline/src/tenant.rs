@@ -11,6 +11,7 @@ use futures::future::Either;
 use gateway_domain::{
     Error, Outcome, Reply, Service as Domain, Tenant,
     directory::{ServedAgent, tenant_not_served},
+    ids::id_fault,
 };
 use tower::Service;
 
@@ -55,6 +56,9 @@ fn agree(decoded: &mut Decoded) -> Result<(), Error> {
     let Some(of_envelope) = decoded.head.tenant.clone() else {
         return Ok(());
     };
+    if let Some(fault) = id_fault(of_envelope.as_str()) {
+        return Err(Error::invalid("tenant", fault));
+    }
     match decoded.request.tenant() {
         Some(of_request) if *of_request != of_envelope => {
             let names = |tenant: &Tenant| tenant.as_str().to_owned();
