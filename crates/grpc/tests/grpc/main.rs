@@ -4,6 +4,7 @@
 mod envelope;
 mod messages;
 mod operations;
+mod sockets;
 mod standard;
 mod streams;
 mod support;

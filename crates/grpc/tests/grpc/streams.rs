@@ -1,17 +1,10 @@
-//! Streams: events in order, errors in their places, nothing left behind when a client leaves.
-
-use std::{
-    pin::Pin,
-    sync::{Arc, Mutex},
-    task::{Context, Poll},
-};
+//! Streams: events in order, errors in their places.
 
 use bytes::Bytes;
-use futures::{Stream, stream};
 use gateway_domain::{
     Error, ErrorKind, TaskState,
     error::metadata,
-    reply::{Body, EventStream, StreamItem},
+    reply::{Body, EventStream},
 };
 use gateway_pipeline::Gateway;
 use gateway_wire::{
@@ -125,44 +118,4 @@ async fn an_event_is_written_once_for_all_its_readers() {
             [kept.clone(), kept.clone()]
         );
     }
-}
-
-/// Events of which the last never comes, and a guard that tells when nobody waits for it any more.
-struct Endless {
-    first: Option<StreamItem>,
-    _guard: Arc<()>,
-}
-
-impl Stream for Endless {
-    type Item = Result<StreamItem, Error>;
-
-    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.first
-            .take()
-            .map_or(Poll::Pending, |item| Poll::Ready(Some(Ok(item))))
-    }
-}
-
-#[tokio::test]
-async fn a_client_that_leaves_drops_the_stream() {
-    let guard = Arc::new(());
-    let held = Arc::new(Mutex::new(Some(guard.clone())));
-    let gateway = streaming(move || {
-        let first = StreamItem {
-            cursor: None,
-            event: events(&[]).remove(0),
-        };
-        match held.lock().unwrap().take() {
-            Some(guard) => Box::pin(Endless {
-                first: Some(first),
-                _guard: guard,
-            }),
-            None => Box::pin(stream::empty()),
-        }
-    });
-    let mut stream = subscribe(clients(gateway).await).await.unwrap().into_inner();
-    assert!(stream.message().await.unwrap().is_some());
-    assert_eq!(Arc::strong_count(&guard), 2);
-    drop(stream);
-    assert_eq!(Arc::strong_count(&guard), 1);
 }
