@@ -4,5 +4,7 @@
 
 pub mod agent;
 pub mod authenticator;
+pub mod build;
 pub mod clock;
+pub mod contract;
 pub mod ids;

@@ -1,0 +1,221 @@
+//! The store under test with the few steps that all cases are made of. Inputs are decided by the domain's rules, as a
+//! gateway decides them.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
+
+use gateway_domain::{
+    ContextId, Error, Limits, Revision, Scope, TaskId,
+    decide::{self, NewTask, Stamp},
+    lifecycle::Move,
+    ports::{
+        Change, CommitError, CreateError, Creation, ListQuery, Listing, LogRead, Store, StoredTask, TaskHead,
+    },
+    request::{AgentAction, TaskFilter},
+};
+
+use crate::build::{agent_message, artifact, moment, new_task, user_message};
+
+/// A store under test. Writes go in at one door and reads come out at another, so that replicas can be told apart.
+#[derive(Clone)]
+pub struct Bench {
+    writer: Arc<dyn Store>,
+    reader: Arc<dyn Store>,
+    limits: Limits,
+    drawn: Arc<AtomicU32>,
+}
+
+impl Bench {
+    /// A store that is its own only replica.
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self {
+            writer: store.clone(),
+            reader: store,
+            limits: Limits::default(),
+            drawn: Arc::default(),
+        }
+    }
+
+    /// Reads through another replica of the same data.
+    #[must_use]
+    pub fn reading_through(mut self, replica: Arc<dyn Store>) -> Self {
+        self.reader = replica;
+        self
+    }
+
+    pub(super) fn writer(&self) -> &dyn Store {
+        &*self.writer
+    }
+
+    pub(super) fn reader(&self) -> &dyn Store {
+        &*self.reader
+    }
+
+    /// A fresh id. Ids rise, but no case relies on it.
+    pub(super) fn task_id(&self) -> TaskId {
+        TaskId::new(format!("task-{:06}", self.draw()))
+    }
+
+    pub(super) fn stamp(&self, second: i64) -> Stamp {
+        Stamp {
+            now: moment(second),
+            mark: self.draw(),
+        }
+    }
+
+    fn draw(&self) -> u32 {
+        self.drawn.fetch_add(1, Ordering::Relaxed)
+    }
+
+    // === creating ===
+
+    pub(super) fn creation(&self, new: NewTask, second: i64) -> Creation {
+        decide::create(new, &self.limits, self.stamp(second)).unwrap()
+    }
+
+    /// A creation that at most so many live tasks of the tenant may stand beside, itself included.
+    pub(super) async fn create_within(&self, live_limit: usize, new: NewTask) -> Result<TaskId, CreateError> {
+        let id = new.id.clone();
+        let creation = Creation {
+            live_limit,
+            ..self.creation(new, 0)
+        };
+        self.writer.create(creation).await.map(|()| id)
+    }
+
+    pub(super) async fn create(&self, new: NewTask, second: i64) -> TaskId {
+        let id = new.id.clone();
+        self.writer.create(self.creation(new, second)).await.unwrap();
+        id
+    }
+
+    pub(super) async fn visible_task(&self, second: i64) -> TaskId {
+        self.create(new_task(self.task_id()), second).await
+    }
+
+    pub(super) async fn hidden_task(&self, second: i64) -> TaskId {
+        let new = NewTask {
+            hidden: true,
+            ..new_task(self.task_id())
+        };
+        self.create(new, second).await
+    }
+
+    pub(super) async fn task_in(&self, scope: Scope, context: &str, second: i64) -> TaskId {
+        let new = NewTask {
+            scope,
+            context_id: ContextId::new(context),
+            ..new_task(self.task_id())
+        };
+        self.create(new, second).await
+    }
+
+    // === committing ===
+
+    /// Decides once, on the head as it stands.
+    pub(super) async fn change(
+        &self,
+        id: &TaskId,
+        decide: impl Fn(&TaskHead, &Limits) -> Result<Change, Error>,
+    ) -> Change {
+        decide(&*self.head(id).await, &self.limits).unwrap()
+    }
+
+    /// Decides and commits, again and again while others write in between. Answers with the head that it made.
+    pub(super) async fn commit(
+        &self,
+        id: &TaskId,
+        decide: impl Fn(&TaskHead, &Limits) -> Result<Change, Error>,
+    ) -> TaskHead {
+        loop {
+            let change = self.change(id, &decide).await;
+            let made = change.head.clone();
+            match self.writer.commit(change).await {
+                Ok(()) => return made,
+                Err(CommitError::Conflict) => {}
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+    }
+
+    pub(super) async fn act(&self, id: &TaskId, action: AgentAction, second: i64) -> TaskHead {
+        let stamp = self.stamp(second);
+        self.commit(id, |head, limits| {
+            decide::act(head, action.clone(), limits, stamp)
+        })
+        .await
+    }
+
+    pub(super) async fn step(&self, id: &TaskId, step: Move, second: i64) -> TaskHead {
+        self.act(id, AgentAction::Move(step, Some(agent_message("moved"))), second)
+            .await
+    }
+
+    pub(super) async fn report(&self, id: &TaskId, text: &str, second: i64) -> TaskHead {
+        let report = AgentAction::ReportProgress(Some(agent_message(text)));
+        self.act(id, report, second).await
+    }
+
+    pub(super) async fn append(&self, id: &TaskId, name: &str, text: &str) -> TaskHead {
+        self.act(id, chunk(name, text, true), 0).await
+    }
+
+    pub(super) async fn take_message(&self, id: &TaskId, text: &str) -> TaskHead {
+        let stamp = self.stamp(0);
+        self.commit(id, |head, limits| {
+            decide::take_message(head, user_message(text), limits, stamp)
+        })
+        .await
+    }
+
+    /// The change that shows a hidden task.
+    pub(super) async fn showing(&self, id: &TaskId, second: i64) -> Change {
+        let StoredTask { head, task } = self.read(id).await;
+        decide::show(&head, Arc::new(task), self.stamp(second)).unwrap()
+    }
+
+    // === reading ===
+
+    pub(super) async fn head(&self, id: &TaskId) -> Arc<TaskHead> {
+        self.reader.head(id).await.unwrap().unwrap()
+    }
+
+    pub(super) async fn read(&self, id: &TaskId) -> StoredTask {
+        self.reader.read(id).await.unwrap().unwrap()
+    }
+
+    pub(super) async fn log(&self, id: &TaskId, after: Revision, most: usize) -> LogRead {
+        self.reader.log(id, after, most).await.unwrap()
+    }
+
+    pub(super) async fn list(&self, query: ListQuery) -> Listing {
+        self.reader.list(query).await.unwrap()
+    }
+}
+
+/// An update of an artifact.
+pub(super) fn chunk(name: &str, text: &str, append: bool) -> AgentAction {
+    AgentAction::UpdateArtifact {
+        artifact: artifact(name, text),
+        append,
+        last_chunk: false,
+    }
+}
+
+/// The first 1,000 tasks of a scope, without history and artifacts.
+pub(super) fn everything(scope: Scope) -> ListQuery {
+    ListQuery {
+        scope,
+        filter: TaskFilter::default(),
+        after: None,
+        most: 1_000,
+        history_length: None,
+        include_artifacts: false,
+    }
+}
+
+pub(super) fn ids(listing: &Listing) -> Vec<TaskId> {
+    listing.tasks.iter().map(|task| task.id.clone()).collect()
+}

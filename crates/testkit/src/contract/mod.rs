@@ -1,0 +1,166 @@
+//! The contract of [`Store`](gateway_domain::ports::Store): one suite that every store passes.
+//!
+//! `store_contract!(make)` stamps it out where `async fn make(log_entries: usize) -> Bench` gives an empty store that
+//! holds at least so many entries of a task's log, and less than twice as many.
+#![allow(clippy::unwrap_used, reason = "a suite fails by panicking")]
+#![allow(missing_docs, reason = "the name of a case says what it promises")]
+
+mod all_tasks;
+mod bench;
+mod commits;
+mod configs;
+mod creation;
+mod discards;
+mod filters;
+mod follows;
+mod lists;
+mod logs;
+mod pages;
+mod races;
+
+use std::{future::Future, time::Duration};
+
+pub use bench::Bench;
+
+/// Entries that the store of most cases holds of a task's log.
+pub const LONG_LOG: usize = 2_000;
+/// Entries where a case is about what is no longer held.
+pub const SHORT_LOG: usize = 8;
+
+/// Far beyond what any case takes: a store that forgets to tell its followers fails instead of hanging.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs one case.
+///
+/// # Panics
+/// Where the store breaks its contract, or takes forever.
+pub async fn within_patience(case: impl Future<Output = ()>) {
+    tokio::time::timeout(PATIENCE, case)
+        .await
+        .expect("the case is still waiting for the store");
+}
+
+/// Writes the macro that stamps the suite out. The list below is the only one: the compiler warns of a
+/// case that it does not name. The first token is a dollar sign for the macro that is written.
+macro_rules! contract {
+    ($d:tt $($entries:ident: $($module:ident::{ $($case:ident),* $(,)? })*;)*) => {
+        /// The cases, each of which takes an empty store.
+        pub mod cases {
+            $($(pub use super::$module::{$($case),*};)*)*
+        }
+
+        /// One test for each promise of a store. Takes the name of an `async fn(log_entries: usize) -> Bench`.
+        #[macro_export]
+        macro_rules! store_contract {
+            ($d make:ident) => {
+                $($($(
+                    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                    async fn $case() {
+                        let bench = $d make($d crate::contract::$entries).await;
+                        $d crate::contract::within_patience($d crate::contract::cases::$case(&bench)).await;
+                    }
+                )*)*)*
+            };
+        }
+    };
+}
+
+contract! { $
+    LONG_LOG:
+        creation::{
+            a_created_task_is_there_for_every_read,
+            a_created_task_brings_its_configuration,
+            an_id_that_is_taken_is_refused_and_the_first_task_stays,
+            a_refused_creation_leaves_nothing,
+            the_live_limit_is_exact_under_64_concurrent_creations,
+            the_live_limit_counts_hidden_tasks,
+            the_live_limit_counts_a_tenant_whoever_owns_its_tasks,
+            a_finished_task_makes_room_for_a_live_one,
+            a_discarded_task_makes_room_for_a_live_one,
+        }
+        discards::{
+            a_hidden_task_is_discarded_as_if_it_had_never_been,
+            a_visible_task_is_not_discarded,
+            a_task_that_was_shown_is_not_discarded,
+            discarding_what_is_not_there_says_so,
+            a_discarded_id_can_be_created_again,
+        }
+        commits::{
+            a_commit_is_seen_by_every_read_that_follows,
+            a_commit_on_a_revision_that_has_passed_conflicts_and_changes_nothing,
+            a_commit_that_runs_ahead_conflicts,
+            a_commit_to_a_task_that_is_not_there_says_so,
+            a_snapshot_in_hand_stays_as_it_was_read,
+            a_task_is_the_fold_of_its_log,
+            a_repeated_state_takes_the_new_message_and_moment,
+        }
+        logs::{
+            a_log_is_read_in_pages_without_gap_or_repeat,
+            a_reader_that_has_all_gets_nothing,
+            the_log_of_a_task_that_is_not_there_is_gone,
+            entries_keep_their_cursors_and_what_goes_out,
+        }
+        follows::{
+            a_follower_is_told_of_the_newest_commit_when_it_returns,
+            a_follower_that_comes_late_begins_with_the_newest_pulse,
+            a_follower_that_comes_when_others_have_left_is_told_as_well,
+            a_task_that_is_not_there_cannot_be_followed,
+            the_channel_closes_when_the_task_is_discarded,
+            the_channel_of_a_finished_task_stays_open_while_it_is_kept,
+            a_shown_task_is_told_of,
+        }
+        lists::{
+            tasks_are_listed_newest_status_first,
+            tasks_of_one_moment_are_listed_by_id_descending,
+            a_status_moves_a_task_to_the_front,
+            messages_and_artifacts_do_not_move_a_task,
+            hidden_tasks_are_listed_once_they_are_shown,
+            finished_tasks_are_listed,
+            a_scope_lists_its_own_tasks_only,
+            a_scope_without_tasks_lists_nothing,
+            history_and_artifacts_are_listed_as_asked,
+        }
+        filters::{
+            a_context_a_state_and_both_select_their_tasks,
+            a_filter_by_time_takes_in_its_moment_and_what_is_later,
+            every_filter_on_every_page_size_lists_what_a_plain_search_finds,
+        }
+        pages::{
+            pages_join_to_the_whole_list_even_where_moments_are_equal,
+            a_page_that_ends_the_list_exactly_says_that_no_more_follows,
+            a_position_of_a_task_that_is_gone_is_still_a_place,
+            what_does_not_move_is_neither_skipped_nor_repeated_while_others_do,
+        }
+        all_tasks::{
+            all_tasks_come_by_id_whatever_their_scope_state_and_sight,
+            all_tasks_are_read_on_after_any_id,
+        }
+        configs::{
+            a_configuration_reads_back_with_its_secrets,
+            a_configuration_of_a_task_that_is_not_there_is_refused,
+            a_configuration_that_is_not_there_is_nothing,
+            the_limit_refuses_a_further_configuration_but_no_replacement,
+            a_replacement_takes_the_place_and_leaves_no_row,
+            the_limit_is_exact_under_32_concurrent_configurations,
+            configurations_of_a_task_are_paged_by_id,
+            all_configurations_are_paged_by_row,
+            a_deleted_configuration_is_gone_and_deleting_again_says_so,
+            tasks_do_not_share_their_configurations,
+            a_configuration_does_not_change_its_task,
+            a_finished_task_keeps_its_configurations,
+        }
+        races::{
+            of_two_commits_on_one_revision_one_is_applied,
+            a_hundred_commits_that_decide_again_take_a_hundred_revisions,
+            commits_to_different_tasks_do_not_conflict,
+            a_task_is_either_shown_or_discarded,
+            what_a_follower_is_told_can_be_read,
+            every_follower_ends_at_the_last_commit,
+            a_page_is_in_order_while_its_tasks_move,
+        };
+    SHORT_LOG:
+        logs::{
+            entries_beyond_the_bound_are_gone_and_the_newest_are_held,
+            a_task_stays_whole_when_its_log_is_cut,
+        };
+}
