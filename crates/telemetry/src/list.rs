@@ -1,0 +1,146 @@
+//! Every metric, once: name, unit, help and labels. A label that says nothing is empty.
+
+/// One metric.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// The name, without what the exposition adds for unit and kind.
+    pub name: &'static str,
+    /// The unit, as UCUM writes it; empty for plain numbers.
+    pub unit: &'static str,
+    /// What it tells.
+    pub help: &'static str,
+    /// The labels. The values of each are bounded.
+    pub labels: &'static [&'static str],
+    /// How it behaves.
+    pub kind: Kind,
+}
+
+/// How a metric behaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Only rises.
+    Counter,
+    /// Rises and falls.
+    Gauge,
+    /// Counts values by size.
+    Histogram,
+}
+
+/// Every metric.
+pub const METRICS: &[&Metric] = &[
+    &CALLS,
+    &CALL_DURATION,
+    &STREAMS,
+    &STREAM_ENDS,
+    &STREAM_EVENTS,
+    &LIVE_TASKS,
+    &FINISHED_TASKS,
+    &RETIRED_TASKS,
+    &DROPPED_REPORTS,
+    &BUILD,
+];
+
+/// Calls by how they ended.
+pub const CALLS: Metric = Metric {
+    name: "a2a_gateway_calls",
+    unit: "",
+    help: "Calls answered, by how they ended; a stream counts when it begins.",
+    labels: &["binding", "operation", "version", "tenant", "outcome", "error"],
+    kind: Kind::Counter,
+};
+
+/// Calls by how long they took.
+pub const CALL_DURATION: Metric = Metric {
+    name: "a2a_gateway_call_duration",
+    unit: "s",
+    help: "From the arrival of a call's envelope to its answer, for a stream to its first event.",
+    labels: &["binding", "operation"],
+    kind: Kind::Histogram,
+};
+
+/// Streams open now.
+pub const STREAMS: Metric = Metric {
+    name: "a2a_gateway_streams",
+    unit: "",
+    help: "Streams that are open.",
+    labels: &["binding"],
+    kind: Kind::Gauge,
+};
+
+/// Streams by how they ended.
+pub const STREAM_ENDS: Metric = Metric {
+    name: "a2a_gateway_stream_ends",
+    unit: "",
+    help: "Streams that ended: with the error that cut them, or none where the task ended or the reader left.",
+    labels: &["binding", "error"],
+    kind: Kind::Counter,
+};
+
+/// Events that went out in streams.
+pub const STREAM_EVENTS: Metric = Metric {
+    name: "a2a_gateway_stream_events",
+    unit: "",
+    help: "Events that went out in streams that have ended.",
+    labels: &["binding"],
+    kind: Kind::Counter,
+};
+
+/// Tasks that are not finished.
+pub const LIVE_TASKS: Metric = Metric {
+    name: "a2a_gateway_live_tasks",
+    unit: "",
+    help: "Tasks that are not finished.",
+    labels: &[],
+    kind: Kind::Gauge,
+};
+
+/// Tasks that are finished and still kept.
+pub const FINISHED_TASKS: Metric = Metric {
+    name: "a2a_gateway_finished_tasks",
+    unit: "",
+    help: "Finished tasks that are still kept.",
+    labels: &[],
+    kind: Kind::Gauge,
+};
+
+/// Tasks that were removed to make room or for their age.
+pub const RETIRED_TASKS: Metric = Metric {
+    name: "a2a_gateway_retired_tasks",
+    unit: "",
+    help: "Finished tasks that were removed, to make room or for their age.",
+    labels: &[],
+    kind: Kind::Counter,
+};
+
+/// What agents reported too late.
+pub const DROPPED_REPORTS: Metric = Metric {
+    name: "a2a_gateway_dropped_agent_reports",
+    unit: "",
+    help: "Reports of agents that came after the end of their task and were dropped.",
+    labels: &[],
+    kind: Kind::Counter,
+};
+
+/// Which build runs.
+pub const BUILD: Metric = Metric {
+    name: "a2a_gateway_build",
+    unit: "",
+    help: "Always 1; the label tells which version runs.",
+    labels: &["version"],
+    kind: Kind::Gauge,
+};
+
+impl Metric {
+    /// The name in the exposition.
+    pub fn exposed_name(&self) -> String {
+        let unit = match self.unit {
+            "s" => "_seconds",
+            _ => "",
+        };
+        let kind = match self.kind {
+            Kind::Counter => "_total",
+            Kind::Gauge | Kind::Histogram => "",
+        };
+        format!("{}{unit}{kind}", self.name)
+    }
+}
