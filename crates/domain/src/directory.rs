@@ -11,12 +11,21 @@ use crate::{AgentCard, Content, Error, ErrorKind, Message, Outcome, Part, Tenant
 pub struct ServedAgent {
     /// What everybody may read about it.
     pub card: Arc<AgentCard>,
-    /// What authenticated callers may read about it.
-    pub extended_card: Option<Arc<AgentCard>>,
+    /// What fewer callers may read about it.
+    pub extended_card: Option<ExtendedCard>,
     /// The agent itself.
     pub agent: Arc<dyn Agent>,
     /// Which media types it takes.
     pub media_types: MediaTypes,
+}
+
+/// A card that says more, to fewer (§3.1.11).
+#[derive(Debug, Clone)]
+pub struct ExtendedCard {
+    /// What it says.
+    pub card: Arc<AgentCard>,
+    /// Whether callers without a name may read it too, against §13.3.
+    pub open: bool,
 }
 
 /// Which media types of parts an agent takes.

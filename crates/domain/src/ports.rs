@@ -289,6 +289,12 @@ pub trait Agent: Send + Sync {
         true
     }
 
+    /// Whether it refuses by itself, where it matters, what does not declare an extension that its card requires.
+    /// Then nobody else does.
+    fn enforces_extension(&self, _uri: &str) -> bool {
+        false
+    }
+
     /// Takes a message, the first of a task or a further one. Answers as soon as it knows what it will make of
     /// it; the work itself goes on afterwards, through the desk.
     ///

@@ -1,26 +1,91 @@
 //! GetExtendedAgentCard (§3.1.11).
 
+use std::sync::Arc;
+
 use super::{Answered, Context, Service};
-use crate::{Error, ErrorKind, Outcome, reply::Body};
+use crate::{AgentCard, Error, ErrorKind, Outcome, directory::ServedAgent, reply::Body};
 
 impl Service {
     #[allow(clippy::unused_self, reason = "an operation like the others")]
     pub(super) fn extended_card(&self, context: &Context) -> Answered {
-        let agent = &context.agent;
-        if agent.card.capabilities.extended_agent_card != Some(true) {
-            let text = "the agent's card does not declare capabilities.extendedAgentCard";
-            return Err(Error::new(ErrorKind::UnsupportedOperation, text).outcome(Outcome::Unsupported));
-        }
-        let Some(card) = &agent.extended_card else {
-            let text = "no extended agent card is configured";
-            return Err(
-                Error::new(ErrorKind::ExtendedAgentCardNotConfigured, text).outcome(Outcome::NotConfigured)
-            );
-        };
-        if context.principal.subject.is_none() {
-            let text = "the extended agent card is for authenticated callers";
-            return Err(Error::new(ErrorKind::Unauthenticated, text).outcome(Outcome::Unauthenticated));
-        }
+        let card = extended(&context.agent, context.principal.subject.is_some())?;
         Ok((Outcome::Found, Body::Card(card.clone())))
+    }
+}
+
+/// The extended card for a caller with or without a name.
+fn extended(agent: &ServedAgent, named: bool) -> Result<&Arc<AgentCard>, Error> {
+    if agent.card.capabilities.extended_agent_card != Some(true) {
+        let text = "the agent's card does not declare capabilities.extendedAgentCard";
+        return Err(Error::new(ErrorKind::UnsupportedOperation, text).outcome(Outcome::Unsupported));
+    }
+    let Some(extended) = &agent.extended_card else {
+        let text = "no extended agent card is configured";
+        let error = Error::new(ErrorKind::ExtendedAgentCardNotConfigured, text);
+        return Err(error.outcome(Outcome::NotConfigured));
+    };
+    if !named && !extended.open {
+        let text = "the extended agent card is for authenticated callers";
+        return Err(Error::new(ErrorKind::Unauthenticated, text).outcome(Outcome::Unauthenticated));
+    }
+    Ok(&extended.card)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+
+    use super::extended;
+    use crate::{
+        AgentCard, ErrorKind, TaskId,
+        directory::{ExtendedCard, MediaTypes, ServedAgent},
+        json::Object,
+        ports::{Agent, AgentFault, Answer, CancelAnswer, Desk, Offer},
+    };
+
+    struct Idle;
+
+    #[async_trait]
+    impl Agent for Idle {
+        async fn offer(&self, _offer: Offer, _desk: Arc<dyn Desk>) -> Result<Answer, AgentFault> {
+            Ok(Answer::Accepted)
+        }
+
+        async fn cancel(&self, _task: &TaskId, _metadata: Option<&Object>) -> CancelAnswer {
+            CancelAnswer::NoRun
+        }
+    }
+
+    fn agent(declared: bool, open: Option<bool>) -> ServedAgent {
+        let mut card = AgentCard::default();
+        card.capabilities.extended_agent_card = Some(declared);
+        ServedAgent {
+            card: Arc::new(card),
+            extended_card: open.map(|open| ExtendedCard {
+                card: Arc::default(),
+                open,
+            }),
+            agent: Arc::new(Idle),
+            media_types: MediaTypes::Any,
+        }
+    }
+
+    #[test]
+    fn the_extended_card_needs_a_declaration_then_a_card_then_a_name_unless_it_is_open() {
+        let closed = Some(false);
+        for (declared, open, named, refusal) in [
+            (false, closed, true, Some(ErrorKind::UnsupportedOperation)),
+            (true, None, true, Some(ErrorKind::ExtendedAgentCardNotConfigured)),
+            (true, None, false, Some(ErrorKind::ExtendedAgentCardNotConfigured)),
+            (true, closed, false, Some(ErrorKind::Unauthenticated)),
+            (true, closed, true, None),
+            (true, Some(true), false, None),
+        ] {
+            let agent = agent(declared, open);
+            let answer = extended(&agent, named).map_err(|error| error.kind());
+            assert_eq!(answer.err(), refusal, "{declared} {open:?} {named}");
+        }
     }
 }
