@@ -213,3 +213,6 @@ fn too_late(timeout: Duration) -> Error {
 fn broken_off(cause: axum::Error) -> Error {
     Error::new(ErrorKind::InvalidRequest, "the body broke off before its end").because(cause)
 }
+
+#[cfg(test)]
+mod tests;

@@ -174,3 +174,6 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("a panic without a text")
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,9 @@
-//! Reading headers that are lists or media types. Only what the bindings need: no quality values.
+//! Reading headers that are lists or media types. Only what the bindings need: parameters are passed over, except `q`.
 
-use http::{HeaderMap, HeaderName};
+use http::{HeaderMap, HeaderName, header};
 
 /// The elements of a comma-separated list, over all fields of that name, in order, without empty ones. A field that
-/// is not visible ASCII is passed over.
+/// is not visible ASCII is passed over. Commas within quotes are not known.
 pub fn list<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
     headers
         .get_all(name)
@@ -22,13 +22,96 @@ pub fn essence(media_type: &str) -> String {
 
 /// The essence of Content-Type, if there is one; an unreadable one is the empty text.
 pub fn content_type(headers: &HeaderMap) -> Option<String> {
-    let value = headers.get(http::header::CONTENT_TYPE)?;
+    let value = headers.get(header::CONTENT_TYPE)?;
     Some(essence(value.to_str().unwrap_or_default()))
 }
 
-/// The first of the offered media types (in lower case, without parameters) that Accept names, literally.
+/// The offered media type (in lower case, without parameters) that Accept names with the highest weight, the first
+/// of several. A range like `*/*` names none.
 pub fn named<'a>(headers: &HeaderMap, offered: &[&'a str]) -> Option<&'a str> {
-    list(headers, &http::header::ACCEPT)
-        .map(essence)
-        .find_map(|wanted| offered.iter().copied().find(|offer| *offer == wanted))
+    let mut best = None;
+    for element in list(headers, &header::ACCEPT) {
+        let wanted = essence(element);
+        let named = offered.iter().copied().find(|offer| *offer == wanted);
+        let weight = weight(element);
+        if let Some(named) = named
+            && weight > best.map_or(0.0, |(weight, _)| weight)
+        {
+            best = Some((weight, named));
+        }
+    }
+    best.map(|(_, named)| named)
+}
+
+/// The weight of an element of Accept, from 0 to 1 (RFC 9110 §12.4.2); an unreadable one is 1.
+fn weight(element: &str) -> f32 {
+    element
+        .split(';')
+        .skip(1)
+        .filter_map(|parameter| parameter.split_once('='))
+        .find(|(name, _)| name.trim().eq_ignore_ascii_case("q"))
+        .and_then(|(_, value)| value.trim().parse::<f32>().ok())
+        .filter(|weight| (0.0..=1.0).contains(weight))
+        .unwrap_or(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderMap, HeaderName, HeaderValue, header};
+
+    use super::{content_type, list, named};
+
+    fn headers(name: &HeaderName, values: &[&str]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
+        }
+        headers
+    }
+
+    #[test]
+    fn a_list_may_be_spread_over_fields() {
+        let headers = headers(&header::ACCEPT, &["a, b", ",", "é", " c ,,d"]);
+        assert!(list(&headers, &header::ACCEPT).eq(["a", "b", "c", "d"]));
+    }
+
+    #[test]
+    fn a_media_type_is_read_in_any_case_and_without_its_parameters() {
+        for (sent, read) in [
+            ("application/json", "application/json"),
+            ("Application/JSON; charset=utf-8", "application/json"),
+            ("text/plain ;x", "text/plain"),
+            ("", ""),
+            ("é", ""),
+        ] {
+            assert_eq!(
+                content_type(&headers(&header::CONTENT_TYPE, &[sent])).as_deref(),
+                Some(read)
+            );
+        }
+        assert_eq!(content_type(&HeaderMap::new()), None);
+    }
+
+    #[test]
+    fn accept_names_the_offer_of_the_highest_weight() {
+        for (accept, expected) in [
+            ("", None),
+            ("*/*, a/*", None),
+            ("x/y", None),
+            ("A/B", Some("a/b")),
+            ("a/c, a/b", Some("a/c")),
+            ("*/*, a/b;q=0.1", Some("a/b")),
+            ("a/c;q=0.5, a/b; Q=0.8", Some("a/b")),
+            ("a/c;v=1;q=0.5, a/b;q=0.5", Some("a/c")),
+            ("a/b;q=0", None),
+            ("a/b;q=much", Some("a/b")),
+            ("a/b;q=0.9, a/c;q=NaN", Some("a/c")),
+        ] {
+            assert_eq!(
+                named(&headers(&header::ACCEPT, &[accept]), &["a/b", "a/c"]),
+                expected,
+                "{accept}"
+            );
+        }
+    }
 }

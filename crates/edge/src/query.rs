@@ -18,3 +18,45 @@ pub fn parameter<'a>(query: Option<&'a str>, name: &str) -> Option<Cow<'a, str>>
 pub fn segment(raw: &str) -> Option<Cow<'_, str>> {
     percent_decode_str(raw).decode_utf8().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{parameter, parameters, segment};
+
+    #[test]
+    fn parameters_come_decoded_and_in_order() {
+        let query = Some("a=1&b=%C3%A9+x&a=2&c&%64=%zz&=&e=%FF");
+        let read: Vec<_> = parameters(query).collect();
+        let expected = [
+            ("a", "1"),
+            ("b", "é x"),
+            ("a", "2"),
+            ("c", ""),
+            ("d", "%zz"),
+            ("", ""),
+            ("e", "\u{fffd}"),
+        ];
+        assert!(
+            read.iter()
+                .map(|(key, value)| (key.as_ref(), value.as_ref()))
+                .eq(expected),
+            "{read:?}"
+        );
+        assert_eq!(parameter(query, "a").as_deref(), Some("1"));
+        assert_eq!(parameter(query, "x"), None);
+        assert_eq!(parameters(None).count(), 0);
+    }
+
+    #[test]
+    fn a_segment_comes_decoded_where_it_is_text() {
+        for (raw, decoded) in [
+            ("a%3Ab", Some("a:b")),
+            ("a%2fb+c", Some("a/b+c")),
+            ("%C3%A9", Some("é")),
+            ("%zz%", Some("%zz%")),
+            ("%FF", None),
+        ] {
+            assert_eq!(segment(raw).as_deref(), decoded, "{raw}");
+        }
+    }
+}

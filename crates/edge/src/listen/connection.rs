@@ -44,7 +44,6 @@ pub(super) struct Connections {
     builder: Builder<Streams>,
     settings: Arc<Settings>,
     shutdown: CancellationToken,
-    end: CancellationToken,
 }
 
 impl Connections {
@@ -63,7 +62,6 @@ impl Connections {
             builder: builder(settings, streams),
             settings: settings.clone(),
             shutdown: shutdown.clone(),
-            end: end.clone(),
         }
     }
 
@@ -83,10 +81,7 @@ impl Connections {
             served = connection.as_mut() => served,
             () = self.asked_to_close() => {
                 connection.as_mut().graceful_shutdown();
-                tokio::select! {
-                    served = connection => served,
-                    () = self.end.cancelled() => Ok(()),
-                }
+                connection.await
             }
         };
         if let Err(error) = served {

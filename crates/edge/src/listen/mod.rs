@@ -50,6 +50,7 @@ where
     let slots = Arc::new(Semaphore::new(settings.connections));
     while let Some((io, slot)) = shutdown.run_until_cancelled(next(&acceptor, &slots)).await {
         let connection = connections.clone().run(io, service.clone());
+        let connection = end.clone().run_until_cancelled_owned(connection);
         tasks.spawn(async move {
             connection.await;
             drop(slot);
