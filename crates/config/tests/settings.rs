@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use gateway_config::{Faults, Settings, Typed, read, sample};
-use gateway_domain::{Binding, Limits, Version, directory::MediaTypes};
+use gateway_domain::{AgentCard, Binding, Limits, Version, directory::MediaTypes};
 
 const RESERVED: &[&str] = &["tasks", "rpc"];
 
@@ -77,9 +77,15 @@ fn a_file_changes_what_it_names_and_leaves_the_rest() {
             .port(),
         8080
     );
-    assert_eq!(settings.card.template.name, "Mine");
-    assert!(settings.card.template.required_extensions().eq(["urn:x"]));
-    assert_eq!(settings.card.template.default_output_modes, ["text/plain"]);
+    let own = AgentCard {
+        name: "Its own".into(),
+        default_output_modes: vec!["text/plain".into()],
+        ..AgentCard::default()
+    };
+    let card = settings.card.over(own);
+    assert_eq!(card.name, "Mine");
+    assert!(card.required_extensions().eq(["urn:x"]));
+    assert_eq!(card.default_output_modes, ["text/plain"]);
 }
 
 #[test]
@@ -102,7 +108,7 @@ fn the_environment_stands_above_the_file_and_is_read_as_what_the_setting_is() {
     let settings = settings(file, &environment).unwrap();
     assert_eq!(settings.limits.history_messages, 9);
     assert_eq!(settings.limits.parts_per_message, 8);
-    let card = settings.card.template;
+    let card = settings.card.over(AgentCard::default());
     assert_eq!(card.version, "2.0");
     assert_eq!(card.capabilities.streaming, Some(false));
     assert_eq!(card.default_input_modes, ["text/plain", "image/png"]);

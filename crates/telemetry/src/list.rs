@@ -107,8 +107,8 @@ pub const FINISHED_TASKS: Metric = Metric {
 pub const RETIRED_TASKS: Metric = Metric {
     name: "a2a_gateway_retired_tasks",
     unit: "",
-    help: "Finished tasks that were removed, to make room or for their age.",
-    labels: &[],
+    help: "Finished tasks that were removed: too many of their tenant, too many bytes in all, or too old.",
+    labels: &["reason"],
     kind: Kind::Counter,
 };
 

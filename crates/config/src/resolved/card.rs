@@ -11,45 +11,50 @@ use gateway_domain::{
 use super::listeners::http_url_fault;
 use crate::{fault::Fault, typed};
 
-/// What the card says.
+/// What the operator says on the card.
 #[derive(Debug, Clone)]
 pub struct Card {
-    /// The card without interfaces. Without skills where the agent brings its own.
-    pub template: AgentCard,
-    /// Whether the settings name skills.
-    pub names_skills: bool,
+    said: typed::Card,
     /// How long clients may keep it.
     pub max_age: Duration,
 }
 
-pub(super) fn resolve(typed: typed::Card, faults: &mut Vec<Fault>) -> Card {
-    check(&typed, faults);
-    let names_skills = typed.skills.is_some();
-    let template = AgentCard {
-        name: typed.name,
-        description: typed.description,
-        version: typed.version,
-        documentation_url: typed.documentation_url,
-        icon_url: typed.icon_url,
-        provider: typed.provider.map(|provider| AgentProvider {
+pub(super) fn resolve(said: typed::Card, faults: &mut Vec<Fault>) -> Card {
+    check(&said, faults);
+    let max_age = said.max_age.0;
+    Card { said, max_age }
+}
+
+impl Card {
+    /// The card of an agent, with the operator's word above the agent's own.
+    pub fn over(&self, own: AgentCard) -> AgentCard {
+        let said = self.said.clone();
+        let provider = said.provider.map(|provider| AgentProvider {
             url: provider.url,
             organization: provider.organization,
-        }),
-        capabilities: AgentCapabilities {
-            streaming: Some(typed.streaming),
-            push_notifications: Some(false),
-            extensions: typed.extensions.into_iter().flatten().map(extension).collect(),
-            extended_agent_card: Some(false),
-        },
-        default_input_modes: typed.input_modes,
-        default_output_modes: typed.output_modes,
-        skills: typed.skills.into_iter().flatten().map(skill).collect(),
-        ..AgentCard::default()
-    };
-    Card {
-        template,
-        names_skills,
-        max_age: typed.max_age.0,
+        });
+        let extensions = said
+            .extensions
+            .map(|all| all.into_iter().map(extension).collect());
+        AgentCard {
+            name: said.name.unwrap_or(own.name),
+            description: said.description.unwrap_or(own.description),
+            version: said.version.unwrap_or(own.version),
+            documentation_url: said.documentation_url.or(own.documentation_url),
+            icon_url: said.icon_url.or(own.icon_url),
+            provider: provider.or(own.provider),
+            capabilities: AgentCapabilities {
+                streaming: Some(said.streaming),
+                extensions: extensions.unwrap_or(own.capabilities.extensions),
+                ..own.capabilities
+            },
+            default_input_modes: said.input_modes.unwrap_or(own.default_input_modes),
+            default_output_modes: said.output_modes.unwrap_or(own.default_output_modes),
+            skills: said
+                .skills
+                .map_or(own.skills, |all| all.into_iter().map(skill).collect()),
+            ..own
+        }
     }
 }
 
@@ -76,8 +81,12 @@ fn skill(typed: typed::Skill) -> AgentSkill {
 }
 
 fn check(card: &typed::Card, faults: &mut Vec<Fault>) {
-    check_modes("card.input_modes", &card.input_modes, faults);
-    check_modes("card.output_modes", &card.output_modes, faults);
+    for (path, modes) in [
+        ("card.input_modes", &card.input_modes),
+        ("card.output_modes", &card.output_modes),
+    ] {
+        check_modes(path, modes.as_deref().unwrap_or_default(), faults);
+    }
     let urls = [
         ("card.documentation_url", card.documentation_url.as_deref()),
         ("card.icon_url", card.icon_url.as_deref()),

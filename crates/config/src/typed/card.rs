@@ -8,18 +8,19 @@ use serde_json::{Map, Value};
 
 use crate::text::Period;
 
-/// The agent card.
+/// The agent card. What is left out is said by the agent itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Card {
     /// The agent's name, for people.
-    #[schemars(length(min = 1))]
-    pub name: String,
+    #[schemars(length(min = 1), example = &"Translator")]
+    pub name: Option<String>,
     /// What the agent does, for people.
-    pub description: String,
+    #[schemars(example = &"Translates between languages.")]
+    pub description: Option<String>,
     /// The agent's own version.
-    #[schemars(length(min = 1))]
-    pub version: String,
+    #[schemars(length(min = 1), example = &"1.0.0")]
+    pub version: Option<String>,
     /// Where to read more.
     #[schemars(example = &"https://example.com/docs")]
     pub documentation_url: Option<String>,
@@ -29,15 +30,17 @@ pub struct Card {
     /// Whether clients may stream; without it streaming operations are refused.
     pub streaming: bool,
     /// Media types that the agent takes.
-    pub input_modes: Vec<String>,
+    #[schemars(example = ["text/plain", "image/*"])]
+    pub input_modes: Option<Vec<String>>,
     /// Media types that the agent gives.
-    pub output_modes: Vec<String>,
+    #[schemars(example = ["text/plain"])]
+    pub output_modes: Option<Vec<String>>,
     /// How long clients may keep the card before they ask again.
     #[schemars(extend("x-min" = "0 s", "x-max" = "7 d"))]
     pub max_age: Period,
     /// Who offers the agent.
     pub provider: Option<Provider>,
-    /// What the agent is good at. Without any, those that the agent itself brings along.
+    /// What the agent is good at.
     pub skills: Option<Vec<Skill>>,
     /// Extensions of the protocol.
     pub extensions: Option<Vec<Extension>>,
@@ -46,14 +49,14 @@ pub struct Card {
 impl Default for Card {
     fn default() -> Self {
         Self {
-            name: "A2A Gateway demo".into(),
-            description: "Tries out a gateway: it obeys the text of a message.".into(),
-            version: env!("CARGO_PKG_VERSION").into(),
+            name: None,
+            description: None,
+            version: None,
             documentation_url: None,
             icon_url: None,
             streaming: true,
-            input_modes: vec!["text/plain".into(), "application/json".into()],
-            output_modes: vec!["text/plain".into()],
+            input_modes: None,
+            output_modes: None,
             max_age: Period(Duration::from_secs(300)),
             provider: None,
             skills: None,

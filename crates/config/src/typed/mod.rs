@@ -31,7 +31,8 @@ pub struct Typed {
     pub public_urls: PublicUrls,
     /// What does the work.
     pub agent: Agent,
-    /// The agent card, which clients read at /.well-known/agent-card.json.
+    /// The agent card, which clients read at /.well-known/agent-card.json. What is left out is said by the agent
+    /// itself.
     pub card: Card,
     /// Who is served.
     pub tenants: Tenants,

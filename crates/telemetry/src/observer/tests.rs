@@ -51,7 +51,7 @@ fn the_exposition_holds_the_metrics_of_the_list_and_no_others() {
     observer.stream_ended(&end(None));
     metrics.watch(&LIVE_TASKS, || vec![("", 5)]);
     metrics.watch(&FINISHED_TASKS, || vec![("", 6)]);
-    metrics.watch(&RETIRED_TASKS, || vec![("", 7)]);
+    metrics.watch(&RETIRED_TASKS, || vec![("age", 7)]);
     metrics.watch(&DROPPED_REPORTS, || vec![("", 8)]);
     metrics.watch(&BUILD, || vec![("1.2.3", 1)]);
     let text = metrics.render().unwrap();
