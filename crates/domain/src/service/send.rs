@@ -9,7 +9,8 @@ use tokio::{
 
 use super::{Answered, Context, Inner, Service, offers::Handed, reachable, stream};
 use crate::{
-    Error, ErrorKind, Message, Outcome, Revision, Scope, SharedEvent, StreamResponse, TaskId, TaskSnapshot,
+    Cursor, Error, ErrorKind, Message, Outcome, Revision, Scope, SharedEvent, StreamResponse, TaskId,
+    TaskSnapshot,
     decide::{self, NewTask},
     ports::{CreateError, Creation, Offer, Pulse, StoredTask},
     push::StoredConfig,
@@ -23,8 +24,10 @@ struct Begun {
     outcome: Outcome,
     /// The revision that the message made.
     revision: Revision,
-    /// The task with the message taken in.
+    /// The task with the message taken in, before the agent heard of it.
     snapshot: TaskSnapshot,
+    /// Where the snapshot stands in the log.
+    cursor: Cursor,
     /// What the agent makes of it.
     handed: oneshot::Receiver<Result<Handed, Error>>,
     pulse: watch::Receiver<Pulse>,
@@ -91,9 +94,9 @@ impl Service {
         context.agent.check_media_types(&request.message)?;
         self.directory().note_begun(scope.tenant.as_ref())?;
         let creation = inner.new_task(&request, scope)?;
-        let (id, revision, snapshot) = (
+        let (id, cursor, snapshot) = (
             creation.head.id.clone(),
-            creation.head.cursor.revision,
+            creation.head.cursor,
             creation.task.clone(),
         );
         inner.store_new(creation).await?;
@@ -104,8 +107,9 @@ impl Service {
         Ok(Begun {
             task: id,
             outcome: Outcome::TaskCreated,
-            revision,
+            revision: cursor.revision,
             snapshot,
+            cursor,
             handed,
             pulse,
         })
@@ -136,13 +140,14 @@ impl Service {
             .await?;
         inner.put_inline_config(&request, &id).await?;
         // Read before the agent hears of it, so that a stream's first event is the task as the message found it.
-        let StoredTask { task, .. } = inner.read(&id).await?;
+        let StoredTask { head: read, task } = inner.read(&id).await?;
         let handed = self.hand_over(&context.agent, offer(context, request, task.clone(), true));
         Ok(Begun {
             task: id,
             outcome: Outcome::Continued,
             revision: head.cursor.revision,
             snapshot: task,
+            cursor: read.cursor,
             handed,
             pulse,
         })
@@ -171,7 +176,7 @@ impl Service {
         let events = match begun.outcome {
             // From before its first entry: the entry that shows the task is the first event.
             Outcome::TaskCreated => stream::from_start(&self.0, begun.task, begun.pulse),
-            _ => stream::from_snapshot(&self.0, begun.task, begun.pulse).await?,
+            _ => stream::from_snapshot(&self.0, begun.snapshot, begun.cursor, begun.pulse),
         };
         Ok((begun.outcome, Body::Stream(events)))
     }

@@ -10,8 +10,8 @@ use tokio::{sync::watch, time::Instant};
 
 use super::{Inner, cut};
 use crate::{
-    Cursor, Error, ErrorKind, LogEntry, Revision, SharedEvent, StreamResponse, TaskId,
-    ports::{LogRead, Pulse, StoredTask},
+    Cursor, Error, ErrorKind, LogEntry, Revision, SharedEvent, StreamResponse, TaskId, TaskSnapshot,
+    ports::{LogRead, Pulse},
     reply::{EventStream, StreamItem},
 };
 
@@ -36,22 +36,21 @@ pub(super) fn from_start(inner: &Arc<Inner>, task: TaskId, pulse: watch::Receive
     Reader::new(inner, task, pulse).into_stream()
 }
 
-/// The task as it stands, then every later event. Reads the snapshot after the channel was attached, so that
-/// nothing falls in between.
-pub(super) async fn from_snapshot(
+/// A task as it stood at a cursor, then every later event.
+pub(super) fn from_snapshot(
     inner: &Arc<Inner>,
-    task: TaskId,
+    snapshot: TaskSnapshot,
+    cursor: Cursor,
     pulse: watch::Receiver<Pulse>,
-) -> Result<EventStream, Error> {
-    let StoredTask { head, task: snapshot } = inner.read(&task).await?;
-    let mut reader = Reader::new(inner, task, pulse);
-    reader.at = head.cursor.revision;
+) -> EventStream {
+    let mut reader = Reader::new(inner, snapshot.id.clone(), pulse);
+    reader.at = cursor.revision;
     let event = SharedEvent::new(StreamResponse::Task(Arc::new(snapshot)));
     reader.first = Some(StreamItem {
-        cursor: Some(head.cursor),
+        cursor: Some(cursor),
         event,
     });
-    Ok(reader.into_stream())
+    reader.into_stream()
 }
 
 impl Reader {

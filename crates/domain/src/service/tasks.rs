@@ -98,7 +98,8 @@ impl Service {
             let text = format!("the task is {}; read it with GetTask", head.status.state.name());
             return Err(Error::new(ErrorKind::UnsupportedOperation, text).outcome(Outcome::TaskTerminal));
         }
-        let events = stream::from_snapshot(inner, request.id, pulse).await?;
+        let StoredTask { head, task } = inner.read(&request.id).await?;
+        let events = stream::from_snapshot(inner, task, head.cursor, pulse);
         Ok((Outcome::Subscribed, Body::Stream(events)))
     }
 }
