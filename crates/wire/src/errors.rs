@@ -115,6 +115,39 @@ pub const TABLE: [Row; 27] = [
     told(TenantNotServed, -32602, GrpcStatus::NotFound, 404).at("tenant"),
 ];
 
+/// Which release of the specification the numbers of gRPC and HTTP+JSON are taken from; those of JSON-RPC, reasons and
+/// fields are the same in all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Edition {
+    /// [`TABLE`].
+    #[default]
+    V1_0_1,
+    /// [`TABLE`], but for [`OTHERWISE_IN_1_0_0`].
+    V1_0_0,
+}
+
+/// The rows that 1.0.0 had otherwise.
+pub const OTHERWISE_IN_1_0_0: [Row; 6] = [
+    otherwise(TaskNotCancelable, GrpcStatus::FailedPrecondition, 409),
+    otherwise(PushNotificationNotSupported, GrpcStatus::Unimplemented, 400),
+    otherwise(UnsupportedOperation, GrpcStatus::Unimplemented, 400),
+    otherwise(ContentTypeNotSupported, GrpcStatus::InvalidArgument, 415),
+    otherwise(InvalidAgentResponse, GrpcStatus::Internal, 502),
+    otherwise(VersionNotSupported, GrpcStatus::Unimplemented, 400),
+];
+
+impl Edition {
+    /// How this edition tells an error.
+    pub fn row_of(self, error: &Error) -> &'static Row {
+        const OTHERWISE: &[Row] = &OTHERWISE_IN_1_0_0;
+        let otherwise = match self {
+            Self::V1_0_1 => None,
+            Self::V1_0_0 => OTHERWISE.iter().find(|row| row.kind == error.kind()),
+        };
+        otherwise.unwrap_or_else(|| row_of(error))
+    }
+}
+
 /// How a meaning is told.
 pub fn row(kind: ErrorKind) -> &'static Row {
     // `TABLE` names each meaning at its own place, which a test holds.
@@ -161,6 +194,14 @@ const fn told(kind: ErrorKind, jsonrpc: i32, grpc: GrpcStatus, http: u16) -> Row
         reason: None,
         field: None,
     }
+}
+
+/// A row of the table with other statuses.
+const fn otherwise(kind: ErrorKind, grpc: GrpcStatus, http: u16) -> Row {
+    let mut row = TABLE[kind as usize];
+    row.grpc = grpc;
+    row.http = http;
+    row
 }
 
 impl Row {

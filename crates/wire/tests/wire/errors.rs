@@ -1,11 +1,24 @@
 //! The error table against the facts of the protocol.
 
-use gateway_wire::errors::{GrpcStatus, TABLE};
+use gateway_domain::{Error, ErrorKind};
+use gateway_wire::errors::{Edition, GrpcStatus, Row, TABLE, row};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
 struct Facts {
     errors: Vec<Fact>,
+    otherwise_in_1_0_0: Vec<Otherwise>,
+}
+
+#[derive(Deserialize)]
+struct Otherwise {
+    name: String,
+    grpc: String,
+    http: u16,
+}
+
+fn facts() -> Facts {
+    serde_json::from_str(include_str!("../../facts/errors.json")).expect("the facts are JSON")
 }
 
 #[derive(Deserialize)]
@@ -21,9 +34,7 @@ struct Fact {
 
 #[test]
 fn every_error_has_the_codes_that_the_facts_say_and_there_is_no_other() {
-    let facts: Facts =
-        serde_json::from_str(include_str!("../../facts/errors.json")).expect("the facts are JSON");
-    let mut facts: Vec<_> = facts.errors.into_iter().map(in_form).collect();
+    let mut facts: Vec<_> = facts().errors.into_iter().map(in_form).collect();
     let mut table: Vec<_> = TABLE
         .iter()
         .map(|row| {
@@ -44,6 +55,27 @@ fn every_error_has_the_codes_that_the_facts_say_and_there_is_no_other() {
     facts.sort();
     table.sort();
     assert_eq!(table, facts);
+}
+
+#[test]
+fn the_edition_1_0_0_differs_in_the_statuses_that_the_facts_say_and_in_nothing_else() {
+    let otherwise = facts().otherwise_in_1_0_0;
+    for kind in ErrorKind::ALL {
+        let (error, usual) = (Error::new(kind, "text"), row(kind));
+        let told = Edition::V1_0_0.row_of(&error);
+        let fact = otherwise.iter().find(|fact| fact.name == kind.name());
+        assert_eq!(
+            told.grpc.name(),
+            fact.map_or(usual.grpc.name(), |fact| &*fact.grpc),
+            "{kind:?}"
+        );
+        assert_eq!(told.http, fact.map_or(usual.http, |fact| fact.http), "{kind:?}");
+        let rest = |row: &Row| (row.kind, row.jsonrpc, row.jsonrpc_http, row.reason, row.field);
+        assert_eq!(rest(told), rest(usual));
+        assert!(std::ptr::eq(Edition::default().row_of(&error), usual));
+    }
+    let known = |fact: &Otherwise| ErrorKind::ALL.iter().any(|kind| kind.name() == fact.name);
+    assert!(otherwise.iter().all(known));
 }
 
 type Form = (String, i32, String, u16, u16, Option<String>, Option<String>);
