@@ -26,6 +26,7 @@ pub mod push;
 pub mod reply;
 pub mod request;
 pub mod service;
+pub mod tail;
 pub mod task;
 pub mod time;
 

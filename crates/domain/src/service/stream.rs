@@ -3,27 +3,24 @@
 //! Each reader keeps only its place. It is told that there is more, reads on from the log, and is cut with its cursor
 //! when the log no longer holds what comes next or it took nothing for too long. Events are never skipped silently.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::sync::Arc;
 
 use futures::stream;
 use tokio::{sync::watch, time::Instant};
 
 use super::{Inner, cut};
 use crate::{
-    Cursor, Error, ErrorKind, LogEntry, Revision, SharedEvent, StreamResponse, TaskId, TaskSnapshot,
-    ports::{LogRead, Pulse},
+    Cursor, Error, ErrorKind, Revision, SharedEvent, StreamResponse, TaskId, TaskSnapshot,
+    ports::Pulse,
     reply::{EventStream, StreamItem},
+    tail::{Lost, Tail},
 };
 
 struct Reader {
     inner: Arc<Inner>,
-    task: TaskId,
-    pulse: watch::Receiver<Pulse>,
+    tail: Tail,
     /// The first event, where it does not come from the log.
     first: Option<StreamItem>,
-    waiting: VecDeque<Arc<LogEntry>>,
-    /// The revision up to which the reader has everything.
-    at: Revision,
     /// Where the last event that went out stands.
     cursor: Option<Cursor>,
     /// When the last event went out.
@@ -33,7 +30,7 @@ struct Reader {
 
 /// Every event of a task from its first.
 pub(super) fn from_start(inner: &Arc<Inner>, task: TaskId, pulse: watch::Receiver<Pulse>) -> EventStream {
-    Reader::new(inner, task, pulse).into_stream()
+    Reader::new(inner, task, pulse, 0).into_stream()
 }
 
 /// A task as it stood at a cursor, then every later event.
@@ -43,8 +40,7 @@ pub(super) fn from_snapshot(
     cursor: Cursor,
     pulse: watch::Receiver<Pulse>,
 ) -> EventStream {
-    let mut reader = Reader::new(inner, snapshot.id.clone(), pulse);
-    reader.at = cursor.revision;
+    let mut reader = Reader::new(inner, snapshot.id.clone(), pulse, cursor.revision);
     let event = SharedEvent::new(StreamResponse::Task(Arc::new(snapshot)));
     reader.first = Some(StreamItem {
         cursor: Some(cursor),
@@ -54,14 +50,12 @@ pub(super) fn from_snapshot(
 }
 
 impl Reader {
-    fn new(inner: &Arc<Inner>, task: TaskId, pulse: watch::Receiver<Pulse>) -> Self {
+    fn new(inner: &Arc<Inner>, task: TaskId, pulse: watch::Receiver<Pulse>, after: Revision) -> Self {
+        let most = inner.limits().entries_per_read;
         Self {
             inner: inner.clone(),
-            task,
-            pulse,
+            tail: Tail::new(inner.parts.store.clone(), task, pulse, after, most),
             first: None,
-            waiting: VecDeque::new(),
-            at: 0,
             cursor: None,
             handed_out: None,
             ended: false,
@@ -92,18 +86,24 @@ impl Reader {
             return Some(Ok(self.hand_out(first)));
         }
         loop {
-            while let Some(entry) = self.waiting.pop_front() {
-                self.at = entry.cursor.revision;
-                if let Some(event) = &entry.outward {
-                    let item = StreamItem {
-                        cursor: Some(entry.cursor),
-                        event: event.clone(),
-                    };
-                    return Some(Ok(self.hand_out(item)));
+            let entry = tokio::select! {
+                biased;
+                entry = self.tail.next() => entry,
+                () = self.inner.draining.cancelled() => {
+                    let text = "this server is shutting down; come back";
+                    return Some(Err(cut(ErrorKind::Unavailable, text, self.cursor)));
                 }
-            }
-            if let Err(error) = self.read_on().await {
-                return Some(Err(error));
+            };
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(lost) => return Some(Err(self.lost(lost))),
+            };
+            if let Some(event) = &entry.outward {
+                let item = StreamItem {
+                    cursor: Some(entry.cursor),
+                    event: event.clone(),
+                };
+                return Some(Ok(self.hand_out(item)));
             }
         }
     }
@@ -121,41 +121,19 @@ impl Reader {
         item
     }
 
-    /// Waits until the log holds more, and takes some of it.
-    async fn read_on(&mut self) -> Result<(), Error> {
-        let at = self.at;
-        let draining = self.inner.draining.clone();
-        let news = tokio::select! {
-            biased;
-            news = self.pulse.wait_for(|pulse| pulse.cursor.revision > at) => news.map(|_| ()),
-            () = draining.cancelled() => {
-                return Err(cut(ErrorKind::Unavailable, "this server is shutting down; come back", self.cursor));
-            }
-        };
-        if news.is_err() {
-            return Err(self.fell_behind());
-        }
-        let most = self.inner.limits().entries_per_read;
-        match self.inner.store().log(&self.task, at, most).await {
-            Ok(LogRead::Entries(entries)) => {
-                self.waiting = entries.into();
-                Ok(())
-            }
-            Ok(LogRead::Gone) => Err(self.fell_behind()),
-            Err(error) => Err(cut(
+    fn lost(&self, lost: Lost) -> Error {
+        match lost {
+            Lost::Behind => cut(
+                ErrorKind::ResourceExhausted,
+                "the next event is no longer held; read the task and subscribe again",
+                self.cursor,
+            ),
+            Lost::Store(error) => cut(
                 ErrorKind::Unavailable,
                 "the events cannot be read now",
                 self.cursor,
             )
-            .because(error.cause)),
+            .because(error.cause),
         }
-    }
-
-    fn fell_behind(&self) -> Error {
-        cut(
-            ErrorKind::ResourceExhausted,
-            "the next event is no longer held; read the task and subscribe again",
-            self.cursor,
-        )
     }
 }
