@@ -30,7 +30,7 @@ use tokio::sync::watch;
 
 use crate::{record::Record, shelves::Shelves};
 
-pub use crate::retention::Retired;
+pub use crate::{retention::Retired, shelves::Held};
 
 /// Tasks of one process. Cheap to share behind an `Arc`.
 ///
@@ -95,6 +95,11 @@ impl MemoryStore {
     /// How many finished tasks have been removed so far, and why.
     pub fn retired(&self) -> Retired {
         self.read_shelves().retired()
+    }
+
+    /// How many tasks are held now.
+    pub fn held(&self) -> Held {
+        self.read_shelves().held()
     }
 
     fn record(&self, id: &TaskId) -> Option<Arc<Record>> {

@@ -97,6 +97,11 @@ impl Retention {
         Some(oldest.clone())
     }
 
+    /// How many finished tasks are held.
+    pub(crate) fn finished(&self) -> usize {
+        self.finished.len()
+    }
+
     pub(crate) fn retired(&self) -> Retired {
         self.retired
     }

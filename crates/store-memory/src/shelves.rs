@@ -19,6 +19,15 @@ use crate::{
     retention::{Retention, Retired},
 };
 
+/// How many tasks are held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held {
+    /// Not finished, hidden ones included.
+    pub live: usize,
+    /// Finished.
+    pub finished: usize,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Shelves {
     settings: Settings,
@@ -147,6 +156,14 @@ impl Shelves {
 
     pub(crate) fn retired(&self) -> Retired {
         self.retention.retired()
+    }
+
+    pub(crate) fn held(&self) -> Held {
+        let finished = self.retention.finished();
+        Held {
+            live: self.tasks.len() - finished,
+            finished,
+        }
     }
 
     #[cfg(test)]

@@ -11,7 +11,7 @@ use gateway_domain::{
 };
 use gateway_testkit::build::{agent_message, artifact, config, moment, new_task, scope};
 
-use crate::{MemoryStore, Retired, Settings, shelves::Sizes};
+use crate::{Held, MemoryStore, Retired, Settings, shelves::Sizes};
 
 fn stamp(second: i64) -> Stamp {
     Stamp {
@@ -154,6 +154,8 @@ async fn a_sweep_removes_finished_tasks_whose_time_is_over_and_no_live_one() {
     create(&store, new_task(TaskId::new("live"))).await;
     finished(&store, "second 0", None, 0).await;
     finished(&store, "second 1", None, 1).await;
+    let all = Held { live: 1, finished: 2 };
+    assert_eq!(store.held(), all);
     assert_eq!(store.sweep(moment(59)), 0);
     assert_eq!(store.sweep(moment(60)), 1);
     assert_eq!(held(&store).await, ["live", "second 1"]);
