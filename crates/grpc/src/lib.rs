@@ -13,4 +13,4 @@ mod status;
 
 pub use server::{Server, Settings, service};
 pub use standard::Health;
-pub use status::{GrpcFace, to_status};
+pub use status::GrpcFace;

@@ -10,7 +10,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use futures::{Stream, StreamExt, future, stream};
 use gateway_domain::{Error, ErrorKind, Reply, SharedEvent, StreamResponse, reply};
 use gateway_edge::Response;
-use gateway_wire::{encode, notation};
+use gateway_wire::{encode, errors::Edition, notation};
 use http::{HeaderMap, HeaderValue, header::CONTENT_TYPE};
 use http_body::Frame;
 use prost::Message;
@@ -18,7 +18,7 @@ use tonic::{Status, metadata::GRPC_CONTENT_TYPE, service::AxumBody as Body};
 
 use crate::{
     envelope::{EXTENSIONS, PREFIX},
-    to_status,
+    status::to_status,
 };
 
 /// Renders a reply. For a stream it waits for the first event: an error in its place is the call's own.
@@ -26,12 +26,13 @@ use crate::{
 /// # Errors
 /// ResourceExhausted where the message is larger than may be sent; whatever a stream begins with in place of its
 /// first event.
-pub(crate) async fn reply(reply: Reply, most: usize) -> Result<Response, Error> {
+pub(crate) async fn reply(reply: Reply, most: usize, edition: Edition) -> Result<Response, Error> {
     let body = match reply.body {
-        reply::Body::Stream(events) => events_body(events).await?,
-        body => Body::new(Messages::new(stream::once(future::ready(Ok(message(
-            &body, most,
-        )?))))),
+        reply::Body::Stream(events) => events_body(events, edition).await?,
+        body => {
+            let only = stream::once(future::ready(Ok(message(&body, most)?)));
+            Body::new(Messages::new(only, edition))
+        }
     };
     let mut response = Response::new(body);
     let headers = response.headers_mut();
@@ -54,11 +55,11 @@ pub(crate) fn compressed(encoding: &str) -> Response {
     response
 }
 
-async fn events_body(mut events: reply::EventStream) -> Result<Body, Error> {
+async fn events_body(mut events: reply::EventStream, edition: Edition) -> Result<Body, Error> {
     let first = events.next().await.transpose()?;
     let events = stream::iter(first.map(Ok)).chain(events);
     let messages = events.map(|item| item.map(|item| event(&item.event)));
-    Ok(Body::new(Messages::new(messages)))
+    Ok(Body::new(Messages::new(messages, edition)))
 }
 
 /// An event in its frame. It is encoded by the first of its readers.
@@ -113,13 +114,15 @@ fn frame(length: usize) -> BytesMut {
 /// Messages in their frames, then the status in the trailers.
 struct Messages<S> {
     messages: S,
+    edition: Edition,
     ended: bool,
 }
 
 impl<S> Messages<S> {
-    fn new(messages: S) -> Self {
+    fn new(messages: S, edition: Edition) -> Self {
         Self {
             messages,
+            edition,
             ended: false,
         }
     }
@@ -138,7 +141,7 @@ impl<S: Stream<Item = Result<Bytes, Error>> + Unpin> http_body::Body for Message
         }
         let status = match ready!(self.messages.poll_next_unpin(cx)) {
             Some(Ok(message)) => return Poll::Ready(Some(Ok(Frame::data(message)))),
-            Some(Err(error)) => to_status(&error),
+            Some(Err(error)) => to_status(&error, self.edition),
             None => Status::ok(""),
         };
         self.ended = true;

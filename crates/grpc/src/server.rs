@@ -10,6 +10,7 @@ use futures::future::BoxFuture;
 use gateway_domain::{Actor, Error, ErrorKind, Operation, Version};
 use gateway_edge::{Response, read_body};
 use gateway_pipeline::{Call, Gateway, Payload};
+use gateway_wire::errors::Edition;
 use http::{Request, StatusCode, request::Parts};
 use tonic::service::{AxumBody as Body, AxumRouter};
 use tower::{Service, ServiceExt};
@@ -17,7 +18,7 @@ use tower::{Service, ServiceExt};
 use crate::{
     Health, envelope, request, respond,
     standard::{self, service_of},
-    to_status,
+    status::to_status,
 };
 
 /// What a listener's gRPC needs to know.
@@ -28,6 +29,8 @@ pub struct Settings {
     /// Bytes of a reply's message: 64 MiB. Has to be above what is stored of a task, which grows by less than half
     /// on its way into protobuf; a page of tasks may come to more, and is then ResourceExhausted.
     pub reply_bytes: usize,
+    /// The release of the specification whose statuses are told.
+    pub edition: Edition,
 }
 
 impl Default for Settings {
@@ -35,6 +38,7 @@ impl Default for Settings {
         Self {
             edge: Arc::default(),
             reply_bytes: 64 << 20,
+            edition: Edition::default(),
         }
     }
 }
@@ -84,7 +88,7 @@ impl Service<Request<Body>> for Server {
         Box::pin(async move {
             let (parts, body) = request.into_parts();
             let answer = inner.answer(&parts, body).await;
-            Ok(answer.unwrap_or_else(|error| to_status(&error).into_http()))
+            Ok(answer.unwrap_or_else(|error| to_status(&error, inner.settings.edition).into_http()))
         })
     }
 }
@@ -100,7 +104,7 @@ impl Inner {
             None => self.unknown(parts.uri.path()),
         };
         let reply = self.gateway.clone().oneshot(Call { head, payload }).await?;
-        respond::reply(reply, self.settings.reply_bytes).await
+        respond::reply(reply, self.settings.reply_bytes, self.settings.edition).await
     }
 
     /// The message. That there is none, or too much of it, is told like any fault of it: after the version.

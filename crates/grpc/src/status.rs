@@ -5,7 +5,7 @@
 
 use gateway_domain::{Error, error::Violation};
 use gateway_edge::{Face, Response};
-use gateway_wire::errors::{self, DOMAIN, Detail};
+use gateway_wire::errors::{self, DOMAIN, Detail, Edition};
 use http::request::Parts;
 use tonic::{Code, Status};
 use tonic_types::{
@@ -18,8 +18,8 @@ const TEXT_BYTES: usize = 768;
 const FIELD_BYTES: usize = 2_048;
 
 /// An error as a status.
-pub fn to_status(error: &Error) -> Status {
-    let code = Code::from_i32(errors::row_of(error).grpc.code());
+pub(crate) fn to_status(error: &Error, edition: Edition) -> Status {
+    let code = Code::from_i32(edition.row_of(error).grpc.code());
     let text = cut(error.message(), TEXT_BYTES);
     let mut details: Vec<_> = errors::details(error).into_iter().map(to_detail).collect();
     details.extend(error.retry_delay().map(|wait| RetryInfo::new(Some(wait)).into()));
@@ -76,13 +76,14 @@ fn cut(text: &str, most: usize) -> String {
     format!("{}…", &text[..end])
 }
 
-/// Refusals of the edge in this binding's form: a response that is nothing but a status.
+/// Refusals of the edge in this binding's form: a response that is nothing but a status. They are told alike in every
+/// edition.
 #[derive(Debug, Clone, Copy)]
 pub struct GrpcFace;
 
 impl Face for GrpcFace {
     fn refuse(&self, _parts: &Parts, error: &Error) -> Response {
-        to_status(error).into_http()
+        to_status(error, Edition::default()).into_http()
     }
 }
 
@@ -96,7 +97,11 @@ mod tests {
     use tonic::Status;
     use tonic_types::{ErrorDetail, StatusExt as _};
 
-    use super::{cut, to_status};
+    use super::{Edition, cut};
+
+    fn to_status(error: &Error) -> Status {
+        super::to_status(error, Edition::default())
+    }
 
     fn header_bytes(status: &Status) -> usize {
         let mut headers = HeaderMap::new();
@@ -117,6 +122,14 @@ mod tests {
             assert_eq!(info.as_ref().map(|info| info.reason.as_str()), row.reason);
             assert!(info.is_none_or(|info| info.domain == "a2a-protocol.org"));
         }
+    }
+
+    #[test]
+    fn the_edition_chooses_the_code() {
+        let error = Error::new(ErrorKind::VersionNotSupported, "text");
+        let code = |edition| super::to_status(&error, edition).code();
+        assert_eq!(code(Edition::V1_0_1), tonic::Code::FailedPrecondition);
+        assert_eq!(code(Edition::V1_0_0), tonic::Code::Unimplemented);
     }
 
     #[test]

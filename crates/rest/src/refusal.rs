@@ -4,7 +4,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use gateway_domain::{Error, ErrorKind};
 use gateway_edge::{Face, Response};
-use gateway_wire::errors::{Detail, details, row_of};
+use gateway_wire::errors::{Detail, Edition, details};
 use http::{HeaderValue, StatusCode, header, request::Parts};
 use serde_json::json;
 
@@ -14,22 +14,22 @@ use crate::{
     routes::Verbs,
 };
 
-/// How this binding refuses a request that never reached it.
+/// How this binding refuses a request that never reached it. Such refusals are told alike in every edition.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RestFace;
 
 impl Face for RestFace {
     fn refuse(&self, parts: &Parts, error: &Error) -> Response {
-        response(error, media::of_reply(&parts.headers))
+        response(error, media::of_reply(&parts.headers), Edition::default())
     }
 }
 
 /// An error as an answer of its own.
-pub(crate) fn response(error: &Error, media_type: MediaType) -> Response {
-    let mut response = reply::json_response(Body::from(body(error)), media_type);
+pub(crate) fn response(error: &Error, media_type: MediaType, edition: Edition) -> Response {
+    let mut response = reply::json_response(Body::from(body(error, edition)), media_type);
     // The table holds status codes only; were it wrong, a test would say so.
     *response.status_mut() =
-        StatusCode::from_u16(row_of(error).http).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        StatusCode::from_u16(edition.row_of(error).http).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
     if let Some(delay) = error.retry_delay() {
         // Whole seconds, and never sooner than asked for.
@@ -72,8 +72,8 @@ pub(crate) fn allowing(mut response: Response, verbs: &Verbs) -> Response {
 }
 
 /// The JSON of an error; also the last event of a stream that ends with one.
-pub(crate) fn body(error: &Error) -> Bytes {
-    let row = row_of(error);
+pub(crate) fn body(error: &Error, edition: Edition) -> Bytes {
+    let row = edition.row_of(error);
     reply::json(&json!({
         "error": {
             "code": row.http,

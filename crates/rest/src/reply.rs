@@ -11,7 +11,7 @@ use gateway_edge::{
     Response, Settings,
     sse::{self, Frame},
 };
-use gateway_wire::{notation, params::EXTENSIONS};
+use gateway_wire::{errors::Edition, notation, params::EXTENSIONS};
 use http::{HeaderMap, HeaderValue, header};
 use serde::Serialize;
 use serde_json::json;
@@ -19,10 +19,15 @@ use serde_json::json;
 use crate::{media::MediaType, refusal};
 
 /// A reply as an answer. Streams are of their own media type.
-pub(crate) fn response(reply: Reply, media_type: MediaType, settings: &Settings) -> Response {
+pub(crate) fn response(
+    reply: Reply,
+    media_type: MediaType,
+    edition: Edition,
+    settings: &Settings,
+) -> Response {
     let document = |bytes: Bytes| json_response(Body::from(bytes), media_type);
     let mut response = match reply.body {
-        reply::Body::Stream(events) => sse::response(events.map(frame), settings),
+        reply::Body::Stream(events) => sse::response(events.map(move |item| frame(item, edition)), settings),
         reply::Body::Sent(sent) => document(json(&sent)),
         reply::Body::Task(task) => document(json(&task)),
         reply::Body::Tasks(page) => document(json(&page)),
@@ -53,7 +58,7 @@ pub(crate) fn json(value: &impl Serialize) -> Bytes {
 }
 
 /// Once an event has gone out there is no status code left: an error is the last event.
-fn frame(item: Result<StreamItem, Error>) -> Frame {
+fn frame(item: Result<StreamItem, Error>, edition: Edition) -> Frame {
     match item {
         Ok(StreamItem { cursor, event }) => Frame {
             id: cursor,
@@ -61,7 +66,7 @@ fn frame(item: Result<StreamItem, Error>) -> Frame {
         },
         Err(error) => Frame {
             id: None,
-            data: refusal::body(&error),
+            data: refusal::body(&error, edition),
         },
     }
 }

@@ -6,7 +6,7 @@ use axum::body::{Body, HttpBody};
 use gateway_domain::{Error, ErrorKind, Version, principal::Actor};
 use gateway_edge::{HeldBytes, RequestContext, Response, Settings, read_body};
 use gateway_pipeline::{Call, Gateway, Head, Payload};
-use gateway_wire::operations::Verb;
+use gateway_wire::{errors::Edition, operations::Verb};
 use http::{HeaderMap, Request, request::Parts};
 use tower::{Service, ServiceExt};
 
@@ -27,6 +27,7 @@ pub fn service(
     gateway: Gateway,
     actor: Actor,
     settings: Arc<Settings>,
+    edition: Edition,
 ) -> impl Service<Request<Body>, Response = Response, Error = Infallible, Future: Send + 'static>
 + Clone
 + Send
@@ -36,6 +37,7 @@ pub fn service(
         gateway,
         routes: Routes::of(actor),
         settings,
+        edition,
     });
     tower::service_fn(move |request| rest.clone().serve(request))
 }
@@ -44,6 +46,7 @@ struct Rest {
     gateway: Gateway,
     routes: Routes,
     settings: Arc<Settings>,
+    edition: Edition,
 }
 
 impl Rest {
@@ -53,7 +56,7 @@ impl Rest {
         let target = self.routes.find(parts.method.as_str(), parts.uri.path());
         let answer = self.answer(&parts, body, &target, media_type).await;
         Ok(answer.unwrap_or_else(|error| {
-            let response = refusal::response(&error, media_type);
+            let response = refusal::response(&error, media_type, self.edition);
             match (error.kind(), &target) {
                 (ErrorKind::MethodNotAllowed, Target::OtherVerbs(verbs)) => {
                     refusal::allowing(response, verbs)
@@ -82,7 +85,7 @@ impl Rest {
             Target::Nowhere => refused(head, refusal::not_found(parts)),
         };
         let reply = self.gateway.clone().oneshot(call).await?;
-        Ok(reply::response(reply, media_type, &self.settings))
+        Ok(reply::response(reply, media_type, self.edition, &self.settings))
     }
 
     async fn call(&self, mut head: Head, parts: &Parts, body: Body, found: &Match<'_>) -> Call {

@@ -10,6 +10,7 @@ use axum::body::Body;
 use gateway_domain::{Error, Outcome, Principal, Reply, Version, principal::Actor, reply};
 use gateway_edge::{RequestContext, Response, Settings};
 use gateway_pipeline::{Call, Gateway, Head};
+use gateway_wire::errors::Edition;
 use http::{Request, StatusCode, request::Builder};
 use serde_json::Value;
 use tower::{ServiceExt, util::BoxCloneSyncService};
@@ -25,6 +26,7 @@ struct Seen {
 struct Fake {
     seen: Arc<Mutex<Vec<Seen>>>,
     actor: Actor,
+    edition: Edition,
     answer: Arc<dyn Fn() -> Result<Reply, Error> + Send + Sync>,
 }
 
@@ -33,6 +35,7 @@ impl Fake {
         Self {
             seen: Arc::default(),
             actor: Actor::Client,
+            edition: Edition::default(),
             answer: Arc::new(move || answer().map(replied)),
         }
     }
@@ -43,6 +46,10 @@ impl Fake {
 
     fn for_actor(self, actor: Actor) -> Self {
         Self { actor, ..self }
+    }
+
+    fn of_edition(self, edition: Edition) -> Self {
+        Self { edition, ..self }
     }
 
     fn gateway(&self) -> Gateway {
@@ -63,7 +70,12 @@ impl Fake {
             request_id: "r-1".into(),
             principal: Arc::new(Principal::anonymous(self.actor)),
         });
-        let service = crate::service(self.gateway(), self.actor, Arc::new(Settings::default()));
+        let service = crate::service(
+            self.gateway(),
+            self.actor,
+            Arc::new(Settings::default()),
+            self.edition,
+        );
         service.oneshot(request).await.unwrap()
     }
 

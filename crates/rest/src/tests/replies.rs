@@ -9,7 +9,7 @@ use gateway_domain::{
     reply::{self, ConfigPage, Sent, StreamItem, TaskPage},
 };
 use gateway_edge::Face;
-use gateway_wire::errors;
+use gateway_wire::errors::{Edition, TABLE};
 use serde_json::{Value, json};
 
 use super::{Fake, Refusal, post, replied, request, text, without_body};
@@ -211,8 +211,13 @@ async fn a_refusal_before_the_first_event_is_no_stream() {
 
 #[tokio::test]
 async fn every_error_is_told_by_the_numbers_of_the_table() {
-    for row in errors::TABLE {
-        let fake = Fake::answering(move || Err(Error::new(row.kind, "no").because("inward")));
+    for (row, edition) in TABLE
+        .iter()
+        .flat_map(|row| [(row, Edition::V1_0_1), (row, Edition::V1_0_0)])
+    {
+        let error = Error::new(row.kind, "no").because("inward");
+        let row = edition.row_of(&error);
+        let fake = Fake::answering(move || Err(error.clone())).of_edition(edition);
         let response = fake.send(without_body("GET", "/tasks/T1")).await;
         let refusal = Refusal::read(response).await;
         assert_eq!(

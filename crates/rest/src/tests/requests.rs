@@ -16,6 +16,7 @@ use gateway_domain::{
     request::{AgentAction, AgentCommand},
 };
 use gateway_edge::RequestContext;
+use gateway_wire::errors::Edition;
 use serde_json::json;
 use tower::{ServiceExt, util::BoxCloneSyncService};
 
@@ -389,7 +390,7 @@ async fn the_version_is_judged_before_path_verb_and_body() {
             "send A2A-Version: 1.0",
         ))
     }));
-    let service = crate::service(strict, Actor::Client, Default::default());
+    let service = crate::service(strict, Actor::Client, Arc::default(), Edition::default());
     for mut request in [
         without_body("GET", "/no/such/path"),
         without_body("PUT", "/tasks/T1"),
