@@ -7,7 +7,9 @@ use tokio::sync::watch;
 
 use crate::{
     ArtifactId, ContextId, Cursor, Error, LogEntry, Message, MessageId, PushNotificationConfigId,
-    PushNotificationConfigRow, Revision, Scope, TaskId, TaskSnapshot, TaskState, TaskStatus, Timestamp,
+    PushNotificationConfigRow, Revision, Scope, TaskId, TaskPushNotificationConfig, TaskSnapshot, TaskState,
+    TaskStatus, Timestamp,
+    error::Violation,
     json::Object,
     page::TaskPosition,
     push::StoredConfig,
@@ -370,6 +372,31 @@ pub trait Desk: Send + Sync {
     /// # Errors
     /// TaskNotFound, Unavailable.
     async fn task(&self) -> Result<TaskSnapshot, Error>;
+}
+
+/// Delivers what happens to tasks to the receivers that were configured for them (§4.3.3).
+#[async_trait]
+pub trait Webhooks: Send + Sync {
+    /// Whether a configuration can be delivered to: where it points, and what its calls would carry. Asked before
+    /// anything is stored.
+    ///
+    /// # Errors
+    /// Every bad field, by its path within the configuration.
+    fn check(&self, config: &TaskPushNotificationConfig) -> Result<(), Vec<Violation>>;
+
+    /// Keeps a place for one more configuration; nothing where all are taken.
+    fn reserve(&self) -> Option<Box<dyn Delivery>>;
+
+    /// A configuration was deleted: when this returns, nothing is sent to it any more.
+    async fn deleted(&self, task: &TaskId, id: &PushNotificationConfigId);
+}
+
+/// A place that was kept for a configuration. Dropped, it is free again.
+#[async_trait]
+pub trait Delivery: Send {
+    /// Delivers every event of the task after a revision to a configuration that has just been stored. When this
+    /// returns, nothing is sent any more to one that it replaced.
+    async fn begin(self: Box<Self>, config: StoredConfig, after: Revision);
 }
 
 /// Tells the time.

@@ -9,6 +9,7 @@ mod validate;
 mod tests;
 
 pub use scalar::Scalar;
+pub(crate) use validate::INLINE_CONFIG;
 pub use validate::check_action;
 
 use crate::{

@@ -112,6 +112,9 @@ impl params::SendMessage {
     }
 }
 
+/// The path of a configuration that comes with a message, with its dot.
+pub(crate) const INLINE_CONFIG: &str = "configuration.taskPushNotificationConfig.";
+
 impl params::SendConfiguration {
     fn validate(self, tenant: Option<&Tenant>, violations: &mut Violations) -> SendConfiguration {
         let history_length = self.history_length.and_then(|length| {
@@ -120,12 +123,10 @@ impl params::SendConfiguration {
                 .or_else(|| violations.add("configuration.historyLength", "must not be negative"))
         });
         if let Some(config) = &self.task_push_notification_config {
-            check_config(config, "configuration.taskPushNotificationConfig.", violations);
+            check_config(config, INLINE_CONFIG, violations);
             if config.tenant.is_some() && config.tenant.as_ref() != tenant {
-                violations.add::<()>(
-                    "configuration.taskPushNotificationConfig.tenant",
-                    "must be absent or the tenant of the request",
-                );
+                let field = format!("{INLINE_CONFIG}tenant");
+                violations.add::<()>(field, "must be absent or the tenant of the request");
             }
         }
         SendConfiguration {

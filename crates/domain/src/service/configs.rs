@@ -15,8 +15,9 @@ pub(super) const DEFAULT_PAGE: u32 = 100;
 impl Service {
     pub(super) async fn create_config(&self, context: &Context, request: CreateConfig) -> Answered {
         context.require_push()?;
+        self.check_webhook(&request.config, "")?;
         let scope = context.scope(request.tenant.as_ref());
-        self.0.reach(&request.task_id, &scope).await.map_err(not_found)?;
+        let head = self.0.reach(&request.task_id, &scope).await.map_err(not_found)?;
         let outcome = if request.config.id.is_some() {
             Outcome::Created
         } else {
@@ -26,7 +27,9 @@ impl Service {
             .0
             .stored_config(request.config, &request.task_id, request.tenant.as_ref());
         let config = stored.config.clone();
-        self.0.put_config(stored).await?;
+        let placed = self.0.place(stored)?;
+        self.0.put_config(placed.config.clone()).await?;
+        placed.begin(head.cursor.revision).await;
         Ok((outcome, Body::Config(config)))
     }
 
@@ -90,6 +93,7 @@ impl Service {
             .store()
             .delete_config(&request.task_id, &request.id)
             .await?;
+        self.0.webhooks.deleted(&request.task_id, &request.id).await;
         Ok((Outcome::Deleted, Body::Deleted))
     }
 }

@@ -10,6 +10,7 @@ mod offers;
 mod send;
 mod stream;
 mod tasks;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use crate::{
     directory::{Directory, ServedAgent},
     error::metadata,
     page::PageKey,
-    ports::{Change, Clock, CommitError, Ids, Store, TaskHead},
+    ports::{Change, Clock, CommitError, Ids, Store, TaskHead, Webhooks},
     reply::Body,
 };
 
@@ -95,6 +96,8 @@ pub struct Service(Arc<Inner>);
 
 struct Inner {
     parts: Parts,
+    /// Delivers to push-notification configurations.
+    webhooks: Arc<dyn Webhooks>,
     /// Offers under way: they outlive the call that made them.
     offers: TaskTracker,
     /// Set when streams are to end with their cursor.
@@ -102,10 +105,16 @@ struct Inner {
 }
 
 impl Service {
-    /// Puts the parts together.
+    /// Puts the parts together. Push-notification configurations are kept, but nothing is delivered to them.
     pub fn new(parts: Parts) -> Self {
+        Self::delivering(parts, Arc::new(webhooks::Undelivered))
+    }
+
+    /// Puts the parts together, with what delivers to push-notification configurations.
+    pub fn delivering(parts: Parts, webhooks: Arc<dyn Webhooks>) -> Self {
         Self(Arc::new(Inner {
             parts,
+            webhooks,
             offers: TaskTracker::new(),
             draining: CancellationToken::new(),
         }))

@@ -7,15 +7,14 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Answered, Context, Inner, Service, offers::Handed, reachable, stream};
+use super::{Answered, Context, Inner, Service, offers::Handed, reachable, stream, webhooks::Placed};
 use crate::{
     Cursor, Error, ErrorKind, Message, Outcome, Revision, Scope, SharedEvent, StreamResponse, TaskId,
     TaskSnapshot,
     decide::{self, NewTask},
     ports::{CreateError, Creation, Offer, Pulse, StoredTask},
-    push::StoredConfig,
     reply::{Body, Sent, StreamItem},
-    request::{SendConfiguration, SendMessage},
+    request::{INLINE_CONFIG, SendConfiguration, SendMessage},
 };
 
 /// A message that has been stored and handed to the agent.
@@ -52,8 +51,9 @@ impl Service {
 
     /// Decides, stores and hands over, in the order of decision.
     async fn begin(&self, context: &Context, request: SendMessage) -> Result<Begun, Error> {
-        if request.configuration.push.is_some() {
+        if let Some(config) = &request.configuration.push {
             context.require_push()?;
+            self.check_webhook(config, INLINE_CONFIG)?;
         }
         self.check_parts(&request.message)?;
         let scope = context.scope(request.tenant.as_ref());
@@ -93,13 +93,16 @@ impl Service {
         }
         context.agent.check_media_types(&request.message)?;
         self.directory().note_begun(scope.tenant.as_ref())?;
-        let creation = inner.new_task(&request, scope)?;
+        let (creation, placed) = inner.new_task(&request, scope)?;
         let (id, cursor, snapshot) = (
             creation.head.id.clone(),
             creation.head.cursor,
             creation.task.clone(),
         );
         inner.store_new(creation).await?;
+        if let Some(placed) = placed {
+            placed.begin(0).await;
+        }
         let pulse = inner.follow(&id).await?;
         let offer = offer(context, request, TaskSnapshot::clone(&snapshot), false);
         let handed = self.hand_over(&context.agent, offer);
@@ -138,7 +141,9 @@ impl Service {
                 decide::take_message(head, request.message.clone(), inner.limits(), inner.stamp())
             })
             .await?;
-        inner.put_inline_config(&request, &id).await?;
+        inner
+            .put_inline_config(&request, &id, head.cursor.revision)
+            .await?;
         // Read before the agent hears of it, so that a stream's first event is the task as the message found it.
         let StoredTask { head: read, task } = inner.read(&id).await?;
         let handed = self.hand_over(&context.agent, offer(context, request, task.clone(), true));
@@ -213,9 +218,10 @@ impl Inner {
         Ok(())
     }
 
-    fn new_task(&self, request: &SendMessage, scope: Scope) -> Result<Creation, Error> {
+    fn new_task(&self, request: &SendMessage, scope: Scope) -> Result<(Creation, Option<Placed>), Error> {
         let ids = &self.parts.ids;
         let id = ids.task_id();
+        let placed = self.inline_config(request, &id)?;
         let new = NewTask {
             context_id: request
                 .message
@@ -225,25 +231,24 @@ impl Inner {
             scope,
             message: request.message.clone(),
             hidden: !request.configuration.return_immediately,
-            config: self.inline_config(request, &id)?,
+            config: placed.as_ref().map(|placed| placed.config.clone()),
             id,
         };
-        decide::create(new, self.limits(), self.stamp())
+        let creation = decide::create(new, self.limits(), self.stamp())?;
+        Ok((creation, placed))
     }
 
-    fn inline_config(&self, request: &SendMessage, task: &TaskId) -> Result<Option<StoredConfig>, Error> {
+    /// The configuration that comes with a message, and a place for it.
+    fn inline_config(&self, request: &SendMessage, task: &TaskId) -> Result<Option<Placed>, Error> {
         let Some(config) = &request.configuration.push else {
             return Ok(None);
         };
-        let field = "configuration.taskPushNotificationConfig.taskId";
         if config.task_id.as_ref().is_some_and(|named| named != task) {
+            let field = format!("{INLINE_CONFIG}taskId");
             return Err(Error::invalid(field, "must be absent or the task of the message"));
         }
-        Ok(Some(self.stored_config(
-            config.clone(),
-            task,
-            request.tenant.as_ref(),
-        )))
+        let stored = self.stored_config(config.clone(), task, request.tenant.as_ref());
+        self.place(stored).map(Some)
     }
 
     async fn store_new(&self, creation: Creation) -> Result<(), Error> {
@@ -257,11 +262,17 @@ impl Inner {
         })
     }
 
-    async fn put_inline_config(&self, request: &SendMessage, task: &TaskId) -> Result<(), Error> {
-        match self.inline_config(request, task)? {
-            Some(config) => self.put_config(config).await,
-            None => Ok(()),
+    async fn put_inline_config(
+        &self,
+        request: &SendMessage,
+        task: &TaskId,
+        after: Revision,
+    ) -> Result<(), Error> {
+        if let Some(placed) = self.inline_config(request, task)? {
+            self.put_config(placed.config.clone()).await?;
+            placed.begin(after).await;
         }
+        Ok(())
     }
 
     pub(super) async fn follow(&self, id: &TaskId) -> Result<watch::Receiver<Pulse>, Error> {

@@ -1,0 +1,72 @@
+//! What the operations need of webhooks: a configuration is checked before anything is stored, keeps its place before
+//! it is stored, and is delivered to from the moment that it is.
+
+use async_trait::async_trait;
+
+use super::{Inner, Service};
+use crate::{
+    Error, ErrorKind, Outcome, PushNotificationConfigId, Revision, TaskId, TaskPushNotificationConfig,
+    error::Violation,
+    ports::{Delivery, Webhooks},
+    push::StoredConfig,
+};
+
+/// A configuration that is about to be stored, and its place.
+pub(super) struct Placed {
+    pub(super) config: StoredConfig,
+    place: Box<dyn Delivery>,
+}
+
+impl Placed {
+    /// To be called once the configuration is stored.
+    pub(super) async fn begin(self, after: Revision) {
+        self.place.begin(self.config, after).await;
+    }
+}
+
+impl Service {
+    pub(super) fn check_webhook(
+        &self,
+        config: &TaskPushNotificationConfig,
+        at: &'static str,
+    ) -> Result<(), Error> {
+        self.0.webhooks.check(config).map_err(|violations| {
+            let named = violations.into_iter().map(|violation| Violation {
+                field: format!("{at}{}", violation.field).into(),
+                ..violation
+            });
+            Error::invalid_params(named.collect())
+        })
+    }
+}
+
+impl Inner {
+    pub(super) fn place(&self, config: StoredConfig) -> Result<Placed, Error> {
+        let place = self.webhooks.reserve().ok_or_else(|| {
+            let text = "webhooks are delivered to as many receivers as this server can keep up with; come back later";
+            Error::new(ErrorKind::ResourceExhausted, text).outcome(Outcome::ConfigLimit)
+        })?;
+        Ok(Placed { config, place })
+    }
+}
+
+/// Takes every configuration and delivers nothing.
+pub(super) struct Undelivered;
+
+#[async_trait]
+impl Webhooks for Undelivered {
+    fn check(&self, _: &TaskPushNotificationConfig) -> Result<(), Vec<Violation>> {
+        Ok(())
+    }
+
+    fn reserve(&self) -> Option<Box<dyn Delivery>> {
+        Some(Box::new(Self))
+    }
+
+    async fn deleted(&self, _: &TaskId, _: &PushNotificationConfigId) {}
+}
+
+#[async_trait]
+impl Delivery for Undelivered {
+    async fn begin(self: Box<Self>, _: StoredConfig, _: Revision) {}
+}
