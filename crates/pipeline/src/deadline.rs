@@ -46,6 +46,10 @@ where
         let Some(deadline) = call.head.deadline.map(Instant::from_std) else {
             return Either::Left(self.0.call(call));
         };
+        // A call that ends without waiting would be carried out whatever its deadline.
+        if deadline <= Instant::now() {
+            return Either::Right(std::future::ready(Err(passed())).boxed());
+        }
         let reply = timeout_at(deadline, self.0.call(call));
         Either::Right(
             reply
