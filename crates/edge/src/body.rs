@@ -52,12 +52,8 @@ pub async fn read_body(settings: &Settings, headers: &HeaderMap, body: Body) -> 
     Ok(body.held(whole.freeze()))
 }
 
-/// Puts the bounds of [`read_body`] around a body that somebody else reads, frame by frame. Its share of the budget
-/// goes back when it is dropped.
-///
-/// # Errors
-/// PayloadTooLarge and UnsupportedMediaType, where the headers say so; the body itself fails as [`read_body`] does.
-pub fn bounded(settings: &Settings, headers: &HeaderMap, body: Body) -> Result<Bounded, Error> {
+/// Puts the bounds around a body. Its share of the budget goes back when it is dropped.
+fn bounded(settings: &Settings, headers: &HeaderMap, body: Body) -> Result<Bounded, Error> {
     plain(headers)?;
     let most = settings.body_bytes;
     if body.size_hint().lower() > most as u64 {
@@ -130,8 +126,8 @@ impl Deref for HeldBytes {
 }
 
 pin_project! {
-    /// A body within the bounds; see [`bounded`].
-    pub struct Bounded {
+    /// A body within the bounds.
+    struct Bounded {
         body: Body,
         #[pin]
         late: Sleep,

@@ -46,7 +46,8 @@ pub struct Front<S, F> {
 }
 
 /// Puts the front before a binding. Every answer carries `X-Request-Id`; every refusal looks as `face` says; the
-/// binding never sees the Authorization header.
+/// binding never sees the Authorization header. The guard ends where the answer's head is made: a panic in its body
+/// breaks the answer off.
 pub fn front<S, F>(
     inner: S,
     face: F,

@@ -13,7 +13,7 @@ mod request_id;
 mod settings;
 pub mod sse;
 
-pub use body::{Bounded, Budget, HeldBytes, bounded, read_body};
+pub use body::{Budget, HeldBytes, read_body};
 pub use front::{Face, Front, RequestContext, front};
 pub use settings::Settings;
 

@@ -1,3 +1,5 @@
+//! Bodies at their bounds, in memory.
+
 use std::{
     convert::Infallible,
     sync::{

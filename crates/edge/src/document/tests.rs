@@ -1,3 +1,5 @@
+//! What a document answers to which validators.
+
 use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};

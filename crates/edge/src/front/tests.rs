@@ -1,3 +1,5 @@
+//! The front before a binding that the test controls.
+
 use std::{
     convert::Infallible,
     sync::{Arc, Mutex},

@@ -47,8 +47,8 @@ where
     // Whoever drops this future drops everything that runs for it.
     let _end_with_me = end.clone().drop_guard();
     let connections = Arc::new(Connections::new(&settings, &tasks, &shutdown, &end));
-    let slots = Arc::new(Semaphore::new(settings.connections));
-    while let Some((io, slot)) = shutdown.run_until_cancelled(next(&acceptor, &slots)).await {
+    let mut slots = Slots::new(settings.connections);
+    while let Some((io, slot)) = shutdown.run_until_cancelled(next(&acceptor, &mut slots)).await {
         let connection = connections.clone().run(io, service.clone());
         let connection = end.clone().run_until_cancelled_owned(connection);
         tasks.spawn(async move {
@@ -72,10 +72,9 @@ const REST: Duration = Duration::from_millis(10);
 /// The longest rest.
 const LONGEST_REST: Duration = Duration::from_secs(1);
 
-/// The next connection, with its slot. Without a free slot clients wait in the system's queue.
-async fn next<A: Accept>(acceptor: &A, slots: &Arc<Semaphore>) -> (A::Io, Option<OwnedSemaphorePermit>) {
-    // Nobody closes the semaphore.
-    let slot = slots.clone().acquire_owned().await.ok();
+/// The next connection, with its slot.
+async fn next<A: Accept>(acceptor: &A, slots: &mut Slots) -> (A::Io, Slot) {
+    let slot = slots.take().await;
     let mut rest = REST;
     loop {
         match acceptor.accept().await {
@@ -89,6 +88,37 @@ async fn next<A: Accept>(acceptor: &A, slots: &Arc<Semaphore>) -> (A::Io, Option
                 rest = LONGEST_REST.min(rest * 2);
             }
         }
+    }
+}
+
+/// A connection's place; free again when this is dropped.
+type Slot = Option<OwnedSemaphorePermit>;
+
+/// The places for connections.
+struct Slots {
+    free: Arc<Semaphore>,
+    were_taken: bool,
+}
+
+impl Slots {
+    fn new(most: usize) -> Self {
+        Self {
+            free: Arc::new(Semaphore::new(most)),
+            were_taken: false,
+        }
+    }
+
+    /// A place. While there is none, clients wait in the system's queue; the log tells when that begins.
+    async fn take(&mut self) -> Slot {
+        if let Ok(slot) = self.free.clone().try_acquire_owned() {
+            self.were_taken = false;
+            return Some(slot);
+        }
+        if !std::mem::replace(&mut self.were_taken, true) {
+            tracing::warn!("as many connections are open as may be; further ones wait");
+        }
+        // Nobody closes the semaphore.
+        self.free.clone().acquire_owned().await.ok()
     }
 }
 

@@ -1,3 +1,5 @@
+//! Events on the wire, read by a reader that shares nothing with the writer.
+
 use std::{collections::BTreeMap, time::Duration};
 
 use bytes::Bytes;

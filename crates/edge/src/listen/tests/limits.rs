@@ -2,12 +2,13 @@
 
 use std::{io, time::Duration};
 
+use http::StatusCode;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     time::{Instant, timeout},
 };
 
-use super::{Server, exchange, get, one_answer, rest_of};
+use super::{Server, exchange, get, get_http2, one_answer, rest_of};
 use crate::Settings;
 
 #[tokio::test(start_paused = true)]
@@ -75,6 +76,23 @@ async fn a_body_that_declares_itself_too_large_is_not_asked_for() {
     let answer = exchange(server.connect().await, head).await;
     assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
     assert!(answer.ends_with("PayloadTooLarge"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_head_of_nearly_64_kib_reaches_the_binding_over_both_versions() {
+    let server = Server::start(Settings::default());
+    let filler = "f".repeat(60_000);
+    let mut http1 = server.connect().await;
+    let head = format!("GET / HTTP/1.1\r\nhost: x\r\nfiller: {filler}\r\n\r\n");
+    http1.write_all(head.as_bytes()).await.unwrap();
+    assert!(one_answer(&mut http1).await.ends_with("hello"));
+    let (mut http2, _connection) = server.connect_http2(1 << 16).await;
+    let mut request = get_http2("/");
+    request.headers_mut().insert("filler", filler.parse().unwrap());
+    assert_eq!(
+        http2.send_request(request).await.unwrap().status(),
+        StatusCode::OK
+    );
 }
 
 #[tokio::test(start_paused = true)]

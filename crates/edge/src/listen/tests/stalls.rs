@@ -26,7 +26,7 @@ async fn an_http1_peer_that_takes_nothing_is_ended() {
     let mut stream = server.connect_through(1 << 10).await;
     stream.write_all(get("/endless").as_bytes()).await.unwrap();
     let began = Instant::now();
-    server.dropped.recv().await.unwrap();
+    timeout(2 * STALL, server.dropped.recv()).await.unwrap().unwrap();
     assert_eq!(began.elapsed().as_secs(), 30);
 }
 
@@ -48,7 +48,7 @@ async fn an_http2_stream_whose_peer_takes_nothing_is_ended_alone() {
     let (mut client, connection) = server.connect_http2(1 << 10).await;
     let began = Instant::now();
     let stalled = client.send_request(get_http2("/endless")).await.unwrap();
-    server.dropped.recv().await.unwrap();
+    timeout(2 * STALL, server.dropped.recv()).await.unwrap().unwrap();
     assert_eq!(began.elapsed().as_secs(), 30);
     let other = client.send_request(get_http2("/")).await.unwrap();
     assert_eq!(other.into_body().collect().await.unwrap().to_bytes(), "hello");
