@@ -10,3 +10,6 @@ mod sampler;
 pub use list::{METRICS, Metric};
 pub use metrics::Metrics;
 pub use observer::CallObserver;
+
+/// The media type in which [`Metrics::render`] writes.
+pub const MEDIA_TYPE: &str = prometheus::TEXT_FORMAT;

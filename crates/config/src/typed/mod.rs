@@ -16,7 +16,7 @@ pub use card::{Card, Extension, Provider, Skill};
 pub use connections::Connections;
 pub use limits::Limits;
 pub use listeners::{ClientListener, Listener, Listeners, PublicUrls, Version};
-pub use store::Store;
+pub use store::{Store, StoreKind};
 
 use crate::text::Secret;
 

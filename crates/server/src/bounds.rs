@@ -1,0 +1,73 @@
+//! Settings as the parts want them.
+
+use std::sync::Arc;
+
+use gateway_config::{Settings, typed};
+use gateway_edge::Budget;
+use gateway_wire::errors::Edition;
+
+/// The bounds of every listener; they share the budget for bodies.
+pub(crate) fn edge(connections: &typed::Connections) -> Arc<gateway_edge::Settings> {
+    Arc::new(gateway_edge::Settings {
+        body_bytes: connections.body.0,
+        header_bytes: connections.headers.0,
+        held: Budget::new(connections.bodies_held.0),
+        body_timeout: connections.body_timeout.0,
+        head_timeout: connections.head_timeout.0,
+        keep_alive: connections.keep_alive.0,
+        connection_age: connections.age.0,
+        write_stall: connections.write_stall.0,
+        drain: connections.drain.0,
+        connections: connections.most,
+        concurrent_streams: connections.requests_per_connection,
+    })
+}
+
+/// The bounds of gRPC. A task grows on its way into protobuf by less than half; the largest one must still go out.
+pub(crate) fn grpc(
+    settings: &Settings,
+    edge: &Arc<gateway_edge::Settings>,
+    edition: Edition,
+) -> gateway_grpc::Settings {
+    let usual = gateway_grpc::Settings::default().reply_bytes;
+    gateway_grpc::Settings {
+        edge: edge.clone(),
+        edition,
+        reply_bytes: usual.max(settings.limits.stored_bytes_per_task * 2),
+    }
+}
+
+/// The bounds of the store.
+pub(crate) fn memory(store: &typed::Store) -> gateway_store_memory::Settings {
+    gateway_store_memory::Settings {
+        log_entries: store.log_entries,
+        log_bytes: store.log_bytes.0,
+        finished_per_tenant: store.finished_per_tenant,
+        finished_bytes: store.finished_bytes.0,
+        finished_kept: store.finished_age.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gateway_config::Typed;
+
+    use super::{edge, memory};
+
+    #[test]
+    fn the_defaults_of_the_settings_are_those_of_the_parts() {
+        let typed = Typed::default();
+        assert_eq!(memory(&typed.store), gateway_store_memory::Settings::default());
+        let (settings, own) = (edge(&typed.connections), gateway_edge::Settings::default());
+        // A budget is compared by what is free of it.
+        assert_eq!(settings.held.free(), own.held.free());
+        let without_budget = |settings: &gateway_edge::Settings| {
+            let text = format!("{settings:?}");
+            text.split_once("held").map_or(text.clone(), |(before, after)| {
+                let after = after.split_once("body_timeout").map_or("", |(_, after)| after);
+                format!("{before}{after}")
+            })
+        };
+        assert_eq!(without_budget(&settings), without_budget(&own));
+    }
+}

@@ -1,0 +1,127 @@
+//! The gateway while it runs, and how it ends: it says that it wants no more calls, ends its streams, finishes what
+//! runs, leaves.
+
+use std::{sync::Arc, time::Duration};
+
+use gateway_domain::{Service, ports::Clock};
+use gateway_edge::listen;
+use gateway_grpc::Health;
+use gateway_store_memory::MemoryStore;
+use tokio::{net::TcpListener, task::JoinSet, time};
+use tokio_util::sync::CancellationToken;
+
+use crate::{Addresses, admin::Readiness, domain::Worker, port::Answers};
+
+/// How often finished tasks whose time is over are removed.
+const SWEEP: Duration = Duration::from_secs(10);
+
+/// How long offers and runs may take to end once nobody can hear of them any more.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// A gateway that runs. Dropping it ends everything at once.
+pub struct Running {
+    addresses: Addresses,
+    listening: Listening,
+    service: Service,
+    worker: Worker,
+}
+
+impl Running {
+    pub(crate) fn new(
+        addresses: Addresses,
+        mut listening: Listening,
+        service: Service,
+        worker: Worker,
+        store: Arc<MemoryStore>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        listening.operators.spawn(sweep(store, clock));
+        listening.readiness.set(true);
+        Self {
+            addresses,
+            listening,
+            service,
+            worker,
+        }
+    }
+
+    /// Where it listens.
+    pub fn addresses(&self) -> &Addresses {
+        &self.addresses
+    }
+
+    /// Ends it in order; returns when all is done, at the latest a moment after the time that is set for draining.
+    pub async fn drain(mut self) {
+        let listening = &mut self.listening;
+        // First of all, so that balancers turn elsewhere before a client is told to.
+        listening.readiness.set(false);
+        for health in &listening.healths {
+            health.drain().await;
+        }
+        // Streams would hold their connections for ever; they end with an error that says where to go on.
+        self.service.end_streams();
+        listening.stop.cancel();
+        while listening.callers.join_next().await.is_some() {}
+        let rest = async {
+            self.worker.stop().await;
+            self.service.drain().await;
+        };
+        if time::timeout(LAST_WORDS, rest).await.is_err() {
+            tracing::warn!("leaving before every offer to the agent was answered");
+        }
+        // Last, so that operators can watch the drain.
+        listening.operators.shutdown().await;
+    }
+}
+
+async fn sweep(store: Arc<MemoryStore>, clock: Arc<dyn Clock>) {
+    let mut ticks = time::interval(SWEEP);
+    loop {
+        ticks.tick().await;
+        let removed = store.sweep(clock.now());
+        if removed > 0 {
+            tracing::debug!(removed, "retired tasks for their age");
+        }
+    }
+}
+
+/// The listeners, each a task that is owned here.
+pub(crate) struct Listening {
+    edge: Arc<gateway_edge::Settings>,
+    readiness: Arc<Readiness>,
+    stop: CancellationToken,
+    healths: Vec<Health>,
+    callers: JoinSet<()>,
+    operators: JoinSet<()>,
+}
+
+impl Listening {
+    pub(crate) fn new(edge: Arc<gateway_edge::Settings>) -> Self {
+        Self {
+            edge,
+            readiness: Arc::default(),
+            stop: CancellationToken::new(),
+            healths: Vec::new(),
+            callers: JoinSet::new(),
+            operators: JoinSet::new(),
+        }
+    }
+
+    pub(crate) fn readiness(&self) -> Arc<Readiness> {
+        self.readiness.clone()
+    }
+
+    /// Serves clients or agents.
+    pub(crate) fn serve(&mut self, socket: TcpListener, service: impl Answers, health: Option<Health>) {
+        let (edge, stop) = (self.edge.clone(), self.stop.clone());
+        self.callers.spawn(listen::serve(socket, service, edge, stop));
+        self.healths.extend(health);
+    }
+
+    /// Serves operators, to the very end.
+    pub(crate) fn serve_operators(&mut self, socket: TcpListener, service: impl Answers) {
+        let never = CancellationToken::new();
+        self.operators
+            .spawn(listen::serve(socket, service, self.edge.clone(), never));
+    }
+}
