@@ -4,6 +4,8 @@
 //! so does the run, and the task stays as it was stored.
 
 mod stage;
+#[cfg(test)]
+mod tests;
 
 pub use stage::{End, Stage, Stop};
 

@@ -118,6 +118,7 @@ impl Script {
         let task = stage.task().await?;
         let first = task.history.first().map_or(message, |first| first);
         match command_of(first) {
+            _ if task.status.state.is_terminal() => Ok(End::Finished),
             Ok(command) if task.status.state == TaskState::Submitted => {
                 self.obey(command, first, stage).await
             }
