@@ -95,8 +95,7 @@ impl Scripted {
 
     /// Waits for the runs under way, at most so long, then stops those that are left.
     pub async fn drain(&self, patience: Duration) {
-        self.runs.drain(patience).await;
-        self.demo.drain(Duration::ZERO).await;
+        tokio::join!(self.runs.drain(patience), self.demo.drain(patience));
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {
