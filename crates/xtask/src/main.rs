@@ -9,6 +9,7 @@
 )]
 
 mod arrows;
+mod conformance;
 mod deny;
 mod finding;
 mod generated;
@@ -64,6 +65,11 @@ const VERBS: &[Verb] = &[
         name: "deny",
         help: "licences, banned crates and sources of dependencies",
         run: deny::run,
+    },
+    Verb {
+        name: "conformance",
+        help: "the official compatibility suite in FOLDER against this gateway, for each profile",
+        run: conformance::run,
     },
     Verb {
         name: "tools",
