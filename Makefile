@@ -1,12 +1,12 @@
 # The verbs of the project, one line each; whatever is longer stands in crates/xtask. `.ci/run` runs `check` and `test`.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all check fmt generated tools
+.PHONY: help run test test-all check fmt generated tools conformance
 
 # What `make run` hands to the gateway, for example: make run ARGS='run --config my.toml'
 ARGS ?= run
 
 help: ## list these verbs
-	@awk -F ': ## ' '/^[a-z-]+: ## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ': ## ' '/^[a-z-]+: ## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## build and start the gateway on this machine, with a demo agent and no further set-up
 	@cargo run --package gateway-server --bin a2a-gateway -- $(ARGS)
@@ -28,3 +28,6 @@ generated: ## write the files that commands write
 
 tools: ## fetch the tools that cargo doesn't bring, into .tools
 	@cargo xtask tools
+
+conformance: ## run the official compatibility suite that lies in TCK_DIR, once for each profile of deploy/conformance
+	@cargo xtask conformance $(TCK_DIR)
