@@ -42,8 +42,17 @@ pub(crate) fn trials(settings: &Settings, addresses: &Addresses) -> Vec<String> 
     if settings.store.kind == typed::StoreKind::Memory {
         trials.push("store.kind = \"memory\": tasks end with this process".into());
     }
-    if settings.agent == typed::AgentKind::Demo {
-        trials.push("agent.kind = \"demo\": the built-in agent answers".into());
+    trials.push(match settings.agent {
+        typed::AgentKind::Demo => "agent.kind = \"demo\": the built-in agent answers".into(),
+        typed::AgentKind::Conformance => {
+            "agent.kind = \"conformance\": the agent of the compatibility suite answers".into()
+        }
+    });
+    if settings.error_table == typed::ErrorTable::V1_0_0 {
+        trials.push("wire.error_table = \"1.0.0\": errors have the status codes of an older release".into());
+    }
+    if settings.card.is_extended_open() {
+        trials.push("card.extended.open: everybody reads the extended card".into());
     }
     if settings.page_key.is_none() {
         trials.push("secrets.page_key is not set: page tokens end with this process".into());

@@ -15,8 +15,6 @@ use gateway_pipeline::{
 };
 use gateway_telemetry::{CallObserver, Metrics, list};
 
-use gateway_wire::errors::Edition;
-
 use crate::{
     VERSION, admin, bounds, card,
     domain::{self, Cards, Worker},
@@ -38,8 +36,6 @@ pub struct Assembly {
     pub amend_card: Box<dyn FnOnce(&mut AgentCard) + Send>,
     /// The card for callers who say who they are. The card has to declare it, too.
     pub extended_card: Option<ExtendedCard>,
-    /// By which release's numbers errors are told.
-    pub edition: Edition,
     /// An agent in place of the one that the settings name.
     pub agent: Option<Arc<dyn Agent>>,
     /// Finds out who a client is.
@@ -62,7 +58,6 @@ impl Assembly {
             card_modified: card::built(),
             amend_card: Box::new(|_| {}),
             extended_card: None,
-            edition: Edition::default(),
             agent: None,
             client_authenticator: Arc::new(Anonymous(Actor::Client)),
             agent_authenticator: Arc::new(Anonymous(Actor::Agent)),
@@ -94,9 +89,10 @@ impl Assembly {
 
         let store = domain::store(&self.settings);
         watch(&metrics, &store, &worker);
+        let extended = self.extended_card.or_else(|| self.settings.card.extended(&card));
         let cards = Cards {
             card: Arc::new(card),
-            extended: self.extended_card,
+            extended,
         };
         let service = domain::service(
             &self.settings,
@@ -118,7 +114,7 @@ impl Assembly {
                 ),
                 observer: observer(calls, self.observer),
             },
-            grpc: bounds::grpc(&self.settings, &edge, self.edition),
+            grpc: bounds::grpc(&self.settings, &edge),
             clients: self.client_authenticator,
             agents: self.agent_authenticator,
             document,

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use gateway_config::{Settings, typed};
+use gateway_config::{
+    Settings,
+    typed::{self, ErrorTable},
+};
 use gateway_edge::Budget;
 use gateway_wire::errors::Edition;
 
@@ -23,16 +26,15 @@ pub(crate) fn edge(connections: &typed::Connections) -> Arc<gateway_edge::Settin
     })
 }
 
-/// The bounds of gRPC. A task grows on its way into protobuf by less than half; the largest one must still go out.
-pub(crate) fn grpc(
-    settings: &Settings,
-    edge: &Arc<gateway_edge::Settings>,
-    edition: Edition,
-) -> gateway_grpc::Settings {
+/// The bounds of gRPC, and by which table it tells errors. A task grows on its way into protobuf by less than half; the largest one must still go out.
+pub(crate) fn grpc(settings: &Settings, edge: &Arc<gateway_edge::Settings>) -> gateway_grpc::Settings {
     let usual = gateway_grpc::Settings::default().reply_bytes;
     gateway_grpc::Settings {
         edge: edge.clone(),
-        edition,
+        edition: match settings.error_table {
+            ErrorTable::V1_0_1 => Edition::V1_0_1,
+            ErrorTable::V1_0_0 => Edition::V1_0_0,
+        },
         reply_bytes: usual.max(settings.limits.stored_bytes_per_task * 2),
     }
 }

@@ -2,7 +2,10 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use gateway_agents::demo::{self, Demo};
+use gateway_agents::{
+    conformance::{self, Conformance},
+    demo::{self, Demo},
+};
 use gateway_config::{
     Settings,
     typed::{AgentKind, StoreKind},
@@ -23,6 +26,8 @@ use crate::{bounds, ids, paths};
 pub(crate) enum Worker {
     /// The built-in demo.
     Demo(Arc<Demo>),
+    /// The one for the official compatibility suite.
+    Conformance(Arc<Conformance>),
     /// One that the assembly was given.
     Given(Arc<dyn Agent>),
 }
@@ -32,6 +37,7 @@ impl Worker {
     pub(crate) fn of(settings: &Settings, ids: &Arc<dyn Ids>) -> Self {
         match settings.agent {
             AgentKind::Demo => Self::Demo(Arc::new(Demo::new(ids.clone()))),
+            AgentKind::Conformance => Self::Conformance(Arc::new(Conformance::new(ids.clone()))),
         }
     }
 
@@ -40,12 +46,14 @@ impl Worker {
         // One that was given has no word of its own; it is tried under the demo's.
         match self {
             Self::Demo(_) | Self::Given(_) => demo::card(),
+            Self::Conformance(_) => conformance::card(),
         }
     }
 
     fn port(&self) -> Arc<dyn Agent> {
         match self {
             Self::Demo(demo) => demo.clone(),
+            Self::Conformance(conformance) => conformance.clone(),
             Self::Given(agent) => agent.clone(),
         }
     }
@@ -54,6 +62,7 @@ impl Worker {
     pub(crate) fn dropped_reports(&self) -> u64 {
         match self {
             Self::Demo(demo) => demo.dropped_reports(),
+            Self::Conformance(conformance) => conformance.dropped_reports(),
             Self::Given(_) => 0,
         }
     }
@@ -62,6 +71,7 @@ impl Worker {
     pub(crate) async fn stop(&self) {
         match self {
             Self::Demo(demo) => demo.drain(Duration::ZERO).await,
+            Self::Conformance(conformance) => conformance.drain(Duration::ZERO).await,
             Self::Given(_) => {}
         }
     }
