@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use gateway_config::{Faults, Settings, Typed, read, sample};
+use gateway_config::{Faults, Settings, Typed, read, sample, typed::ErrorTable};
 use gateway_domain::{AgentCard, Binding, Limits, Version, directory::MediaTypes};
 
 const RESERVED: &[&str] = &["tasks", "rpc"];
@@ -86,6 +86,52 @@ fn a_file_changes_what_it_names_and_leaves_the_rest() {
     assert_eq!(card.name, "Mine");
     assert!(card.required_extensions().eq(["urn:x"]));
     assert_eq!(card.default_output_modes, ["text/plain"]);
+}
+
+#[test]
+fn an_extended_card_is_declared_and_is_the_card_with_more() {
+    let plain = settings("", &[]).unwrap().card;
+    assert!(plain.extended(&AgentCard::default()).is_none());
+    let declared =
+        |card: &gateway_config::Card| card.over(AgentCard::default()).capabilities.extended_agent_card;
+    assert_eq!(declared(&plain), None);
+
+    let file = r#"
+        [card]
+        description = "Short"
+        skills = [{ id = "a", name = "A", description = "does a" }]
+        [card.extended]
+        description = "Long"
+        skills = [{ id = "b", name = "B", description = "does b" }]
+    "#;
+    let card = settings(file, &[]).unwrap().card;
+    assert_eq!(declared(&card), Some(true));
+    let public = card.over(AgentCard::default());
+    let extended = card.extended(&public).unwrap();
+    assert!(!extended.open);
+    assert_eq!(
+        (&*public.description, &*extended.card.description),
+        ("Short", "Long")
+    );
+    let ids = |card: &AgentCard| {
+        card.skills
+            .iter()
+            .map(|skill| skill.id.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (ids(&public), ids(&extended.card)),
+        (vec!["a".into()], vec!["a".into(), "b".into()])
+    );
+    let open = settings("[card.extended]\nopen = true", &[]).unwrap().card;
+    assert!(open.is_extended_open() && open.extended(&public).unwrap().open);
+}
+
+#[test]
+fn the_old_error_table_is_for_the_conformance_agent() {
+    let file = "[agent]\nkind = \"conformance\"\n[wire]\nerror_table = \"1.0.0\"";
+    assert_eq!(settings(file, &[]).unwrap().error_table, ErrorTable::V1_0_0);
+    assert_eq!(settings("", &[]).unwrap().error_table, ErrorTable::V1_0_1);
 }
 
 #[test]
@@ -206,7 +252,11 @@ fn what_is_wrong_is_told_with_its_place_and_what_to_write() {
         ),
         (
             "[agent]\nkind = \"demon\"",
-            "gw.toml:2: agent.kind must be \"demo\", not \"demon\"",
+            "gw.toml:2: agent.kind must be \"demo\" or \"conformance\", not \"demon\"",
+        ),
+        (
+            "[wire]\nerror_table = \"1.0.0\"",
+            "gw.toml:2: wire.error_table may be \"1.0.0\" only where agent.kind is \"conformance\": leave it out",
         ),
         (
             "[agent]\nmedia_types = \"all\"",

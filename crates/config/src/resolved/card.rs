@@ -1,10 +1,11 @@
 //! The agent card without what only a running gateway knows: its interfaces.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use gateway_domain::{
     AgentCard,
     card::{AgentCapabilities, AgentExtension, AgentProvider, AgentSkill},
+    directory::ExtendedCard,
     json::object_too_deep,
 };
 
@@ -46,6 +47,10 @@ impl Card {
             capabilities: AgentCapabilities {
                 streaming: Some(said.streaming),
                 extensions: extensions.unwrap_or(own.capabilities.extensions),
+                extended_agent_card: said
+                    .extended
+                    .map(|_| true)
+                    .or(own.capabilities.extended_agent_card),
                 ..own.capabilities
             },
             default_input_modes: said.input_modes.unwrap_or(own.default_input_modes),
@@ -55,6 +60,23 @@ impl Card {
                 .map_or(own.skills, |all| all.into_iter().map(skill).collect()),
             ..own
         }
+    }
+
+    /// The extended card that belongs to a card.
+    pub fn extended(&self, card: &AgentCard) -> Option<ExtendedCard> {
+        let said = self.said.extended.clone()?;
+        let mut card = card.clone();
+        card.description = said.description.unwrap_or(card.description);
+        card.skills.extend(said.skills.into_iter().map(skill));
+        Some(ExtendedCard {
+            card: Arc::new(card),
+            open: said.open,
+        })
+    }
+
+    /// Whether everybody may read the extended card.
+    pub fn is_extended_open(&self) -> bool {
+        self.said.extended.as_ref().is_some_and(|extended| extended.open)
     }
 }
 
@@ -100,20 +122,9 @@ fn check(card: &typed::Card, faults: &mut Vec<Fault>) {
             faults.push(Fault::of(path, fault));
         }
     }
-    for (index, skill) in card.skills.iter().flatten().enumerate() {
-        check_modes(
-            &format!("card.skills[{index}].input_modes"),
-            &skill.input_modes,
-            faults,
-        );
-        check_modes(
-            &format!("card.skills[{index}].output_modes"),
-            &skill.output_modes,
-            faults,
-        );
-    }
-    let skills: Vec<_> = card.skills.iter().flatten().map(|skill| &*skill.id).collect();
-    check_distinct("card.skills", "id", &skills, faults);
+    check_skills("card.skills", card.skills.iter().flatten(), faults);
+    let further = card.extended.iter().flat_map(|extended| &extended.skills);
+    check_skills("card.extended.skills", further, faults);
     let uris: Vec<_> = card
         .extensions
         .iter()
@@ -129,6 +140,27 @@ fn check(card: &typed::Card, faults: &mut Vec<Fault>) {
             ));
         }
     }
+}
+
+fn check_skills<'a>(
+    path: &str,
+    skills: impl Iterator<Item = &'a typed::Skill> + Clone,
+    faults: &mut Vec<Fault>,
+) {
+    for (index, skill) in skills.clone().enumerate() {
+        check_modes(
+            &format!("{path}[{index}].input_modes"),
+            &skill.input_modes,
+            faults,
+        );
+        check_modes(
+            &format!("{path}[{index}].output_modes"),
+            &skill.output_modes,
+            faults,
+        );
+    }
+    let ids: Vec<_> = skills.map(|skill| &*skill.id).collect();
+    check_distinct(path, "id", &ids, faults);
 }
 
 fn check_distinct(list: &str, key: &str, values: &[&str], faults: &mut Vec<Fault>) {

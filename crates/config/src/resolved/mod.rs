@@ -14,7 +14,7 @@ pub use listeners::{ClientListener, Listeners, PublicUrls};
 use crate::{
     fault::{Fault, Faults},
     text::Secret,
-    typed::{self, AgentKind, Connections, Logging, Store, Telemetry, Typed},
+    typed::{self, AgentKind, Connections, ErrorTable, Logging, Store, Telemetry, Typed},
 };
 
 /// Every setting, ready to be carried out.
@@ -30,6 +30,8 @@ pub struct Settings {
     pub media_types: directory::MediaTypes,
     /// What the card says besides its interfaces.
     pub card: Card,
+    /// By which table errors are told.
+    pub error_table: ErrorTable,
     /// The tenants served; nothing where all are.
     pub tenants: Option<Vec<Tenant>>,
     /// Bounds of the domain.
@@ -60,6 +62,7 @@ impl Settings {
             agent: typed.agent.kind,
             media_types: media_types(&typed.agent.media_types, &mut faults),
             card: card::resolve(typed.card, &mut faults),
+            error_table: error_table(typed.wire.error_table, typed.agent.kind, &mut faults),
             tenants: tenants::resolve(typed.tenants.names, reserved, &mut faults),
             limits: Limits::from(&typed.limits),
             connections: typed.connections,
@@ -70,6 +73,15 @@ impl Settings {
         };
         Faults::or(faults, settings)
     }
+}
+
+/// Clients go by the table of today; only a suite that has none newer may be told by an older one.
+fn error_table(table: ErrorTable, agent: AgentKind, faults: &mut Vec<Fault>) -> ErrorTable {
+    if table == ErrorTable::V1_0_0 && agent != AgentKind::Conformance {
+        let text = "may be \"1.0.0\" only where agent.kind is \"conformance\": leave it out";
+        faults.push(Fault::of("wire.error_table", text));
+    }
+    table
 }
 
 fn media_types(typed: &typed::MediaTypes, faults: &mut Vec<Fault>) -> directory::MediaTypes {

@@ -44,6 +44,9 @@ pub struct Card {
     pub skills: Option<Vec<Skill>>,
     /// Extensions of the protocol.
     pub extensions: Option<Vec<Extension>>,
+    /// A second card that says more, which clients read by GetExtendedAgentCard. It is this one with what is said
+    /// here. Without it the card does not declare one.
+    pub extended: Option<Extended>,
 }
 
 impl Default for Card {
@@ -61,6 +64,7 @@ impl Default for Card {
             provider: None,
             skills: None,
             extensions: None,
+            extended: None,
         }
     }
 }
@@ -106,6 +110,38 @@ pub struct Skill {
     #[serde(default)]
     #[schemars(example = ["text/html"])]
     pub output_modes: Vec<String>,
+}
+
+/// What the extended card says besides.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Extended {
+    /// Whether callers without credentials may read it as well. The specification forbids that; it is for trial.
+    #[serde(default)]
+    #[schemars(example = false)]
+    pub open: bool,
+    /// What the agent does, in place of the card's text.
+    #[serde(default)]
+    #[schemars(example = &"Translates between languages, and drafts letters.")]
+    pub description: Option<String>,
+    /// Skills after those of the card.
+    #[serde(default)]
+    #[schemars(example = [Skill::example()])]
+    pub skills: Vec<Skill>,
+}
+
+impl Skill {
+    fn example() -> Self {
+        Self {
+            id: "letters".into(),
+            name: "Letters".into(),
+            description: "Drafts letters.".into(),
+            tags: Vec::new(),
+            examples: Vec::new(),
+            input_modes: Vec::new(),
+            output_modes: Vec::new(),
+        }
+    }
 }
 
 /// An extension of the protocol.

@@ -12,7 +12,7 @@ mod store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use card::{Card, Extension, Provider, Skill};
+pub use card::{Card, Extended, Extension, Provider, Skill};
 pub use connections::Connections;
 pub use limits::Limits;
 pub use listeners::{ClientListener, Listener, Listeners, PublicUrls, Version};
@@ -34,6 +34,8 @@ pub struct Typed {
     /// The agent card, which clients read at /.well-known/agent-card.json. What is left out is said by the agent
     /// itself.
     pub card: Card,
+    /// What the protocol looks like on the wire.
+    pub wire: Wire,
     /// Who is served.
     pub tenants: Tenants,
     /// Bounds on what is kept and how long is waited.
@@ -54,7 +56,8 @@ pub struct Typed {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Agent {
-    /// Which agent: `demo` is built in and obeys the text of a message.
+    /// Which agent: `demo` is built in and obeys the text of a message; `conformance` is built in and does what the
+    /// official compatibility suite expects.
     pub kind: AgentKind,
     /// Media types of parts that are taken: `any`, `card` for the input modes of the card and its skills, or a
     /// list such as ["text/*", "image/png"].
@@ -68,6 +71,29 @@ pub enum AgentKind {
     /// Built in; obeys the text of a message.
     #[default]
     Demo,
+    /// Built in; does what the official compatibility suite expects.
+    Conformance,
+}
+
+/// The wire.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Wire {
+    /// The release of the specification by whose table errors become status codes. `1.0.0` is for `agent.kind`
+    /// `conformance` only: the official compatibility suite still goes by it, and clients do not.
+    pub error_table: ErrorTable,
+}
+
+/// A release of the specification with an error table of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub enum ErrorTable {
+    /// The one that is served.
+    #[default]
+    #[serde(rename = "1.0.1")]
+    V1_0_1,
+    /// The one before it.
+    #[serde(rename = "1.0.0")]
+    V1_0_0,
 }
 
 /// Which media types are taken.
