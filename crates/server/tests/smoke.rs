@@ -257,20 +257,28 @@ async fn operators_see_calls_in_the_metrics() {
     assert_eq!(post(admin, "/livez", &json!({})).await.status, 405);
 }
 
+async fn read_until(connection: &mut TcpStream, wanted: &str) {
+    let mut text = String::new();
+    while !text.contains(wanted) {
+        let mut bytes = [0; 1024];
+        let read = connection.read(&mut bytes).await.unwrap();
+        assert!(read > 0, "ended without {wanted:?}: {text}");
+        text.push_str(std::str::from_utf8(&bytes[..read]).unwrap());
+    }
+}
+
 #[tokio::test]
 async fn a_drain_ends_streams_with_an_error_and_lets_what_runs_finish() {
     let running = gateway("").await;
     let [client, admin] = [running.addresses().client, running.addresses().admin].map(Option::unwrap);
     let mut stream = open(client, &post_text("/message:stream", &message("work 600"))).await;
-    let mut begun = String::new();
-    while !begun.contains("TASK_STATE_WORKING") {
-        let mut bytes = [0; 1024];
-        let read = stream.read(&mut bytes).await.unwrap();
-        begun.push_str(std::str::from_utf8(&bytes[..read]).unwrap());
-    }
-    // A request that is under way: its body is not here yet.
+    read_until(&mut stream, "TASK_STATE_WORKING").await;
+    // A request that is under way: the binding waits for its body.
     let body = message("say late").to_string();
-    let mut late = open(client, &head("POST", "/message:send", body.len())).await;
+    let expecting = head("POST", "/message:send", body.len())
+        .replace("connection: close", "connection: close\r\nexpect: 100-continue");
+    let mut late = open(client, &expecting).await;
+    read_until(&mut late, "100 Continue\r\n\r\n").await;
 
     let draining = tokio::spawn(running.drain());
     while get(admin, "/readyz").await.status != 503 {
