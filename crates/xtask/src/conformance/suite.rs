@@ -52,6 +52,7 @@ impl Suite {
     pub(super) fn run(&self, profile: &Profile, out: &Path, gateway: &Gateway) -> Result<Report, Finding> {
         let fault = |text: String| Finding::of(profile.name, text);
         let log = fs::File::create(out.join("suite.log")).map_err(|error| fault(error.to_string()))?;
+        let complaints = log.try_clone().map_err(|error| fault(error.to_string()))?;
         let junit = out.join("junit.xml");
         // One of an earlier run must not be taken for this one's.
         drop(fs::remove_file(&junit));
@@ -74,6 +75,7 @@ impl Suite {
             .current_dir(&self.checkout)
             .stdin(Stdio::null())
             .stdout(log)
+            .stderr(complaints)
             .status()
             .map_err(|error| fault(format!("the suite cannot be started: {error}")))?;
         let xml = fs::read_to_string(&junit)
