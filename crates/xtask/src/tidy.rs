@@ -12,8 +12,10 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use crate::{Finding, Verdict, process, verdict};
 
-/// Written by others, or by cargo: nobody edits these by hand, so no rule is put to them.
-const FOREIGN: &[&str] = &["Cargo.lock", "LICENSE", "proto/google/"];
+/// Written by others: nobody edits these by hand, so no rule is put to them.
+const FOREIGN: &[&str] = &["LICENSE", "proto/google/"];
+/// Written by cargo, for every workspace; no rule is put to these either.
+const LOCK: &str = "Cargo.lock";
 
 /// The text files of the repository by their path from the root, with `/` between folders.
 type Tree = BTreeMap<String, String>;
@@ -26,9 +28,7 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Verdict {
 
 /// Everything that the rules have to say against a tree.
 fn judge(tree: &Tree) -> Vec<Finding> {
-    let ours = tree
-        .iter()
-        .filter(|(path, _)| !FOREIGN.iter().any(|foreign| path.starts_with(foreign)));
+    let ours = tree.iter().filter(|(path, _)| !is_foreign(path));
     ours.flat_map(|(path, text)| {
         [
             layout::check(path, text),
@@ -39,6 +39,10 @@ fn judge(tree: &Tree) -> Vec<Finding> {
     })
     .flatten()
     .collect()
+}
+
+fn is_foreign(path: &str) -> bool {
+    path.ends_with(LOCK) || FOREIGN.iter().any(|foreign| path.starts_with(foreign))
 }
 
 /// Reads all files that git tracks or would track. What is not text is known by its path alone.
@@ -90,9 +94,8 @@ mod tests {
 
     #[test]
     fn files_of_others_are_left_alone() {
-        assert_eq!(
-            judged("proto/google/api/http.proto", "text with a blank at its end \n"),
-            0
-        );
+        for path in ["proto/google/api/http.proto", "tests/sdk/rust/Cargo.lock"] {
+            assert_eq!(judged(path, "text with a blank at its end \n"), 0, "{path}");
+        }
     }
 }
