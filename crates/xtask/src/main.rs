@@ -1,6 +1,6 @@
 //! `cargo xtask`: whatever the project does to itself that is longer than a line of the Makefile.
 //!
-//! A verb only reads the tree, except `tools`, which fills `.tools`, and `generated --write`.
+//! A verb only reads the tree, except `tools` and `sdk`, which fill `.tools`, and `generated --write`.
 
 #![allow(
     clippy::print_stdout,
@@ -15,6 +15,7 @@ mod finding;
 mod generated;
 mod parts;
 mod process;
+mod sdk;
 mod tidy;
 mod tools;
 
@@ -75,6 +76,11 @@ const VERBS: &[Verb] = &[
         name: "tools",
         help: "fetch the tools that the checks use into .tools",
         run: tools::run,
+    },
+    Verb {
+        name: "sdk",
+        help: "install the official SDKs that the tests call the gateway with, into .tools",
+        run: sdk::run,
     },
 ];
 

@@ -62,6 +62,20 @@ const TEST: &[Part] = &[
     part("unit", &["cargo", "test", "--workspace", "--lib", "--bins"]),
     part("integration", &["cargo", "test", "--workspace", "--test", "*"]),
     part("examples", &["cargo", "test", "--workspace", "--doc"]),
+    part("sdk", &["cargo", "xtask", "sdk"]),
+    part("interop", INTEROP),
+];
+
+/// The official SDKs against the binary; they are ignored elsewhere, since they have to be installed.
+const INTEROP: &[&str] = &[
+    "cargo",
+    "test",
+    "--workspace",
+    "--test",
+    "sdk",
+    "--",
+    "--ignored",
+    "--nocapture",
 ];
 
 /// Tests marked `#[ignore]` take minutes or need a program that isn't on every machine.

