@@ -42,11 +42,6 @@ impl Faults {
         self.0.iter()
     }
 
-    /// One fault of a setting that only the assembled program can judge; the text is the rest of a sentence.
-    pub fn one(path: impl Into<String>, text: impl Into<String>) -> Self {
-        Fault::of(path, text).into()
-    }
-
     pub(crate) fn or<T>(faults: Vec<Fault>, value: T) -> Result<T, Self> {
         if faults.is_empty() {
             Ok(value)

@@ -23,15 +23,23 @@ pub use typed::Typed;
 
 use source::Given;
 
-/// Reads the settings: the file, if there is one, and above it the variables. `reserved` are names that no tenant
-/// can have.
+/// What only the assembled program knows of settings.
+#[derive(Debug, Clone, Copy)]
+pub struct Outside<'a> {
+    /// Names that no tenant can have, since paths begin with them.
+    pub reserved: &'a [&'a str],
+    /// Says what is wrong with a log level, as the rest of a sentence.
+    pub check_level: fn(&str) -> Result<(), String>,
+}
+
+/// Reads the settings: the file, if there is one, and above it the variables.
 ///
 /// # Errors
 /// Everything that is wrong with them, each with its place.
 pub fn load(
     file: Option<&Path>,
     variables: impl IntoIterator<Item = (String, String)>,
-    reserved: &[&str],
+    outside: &Outside<'_>,
 ) -> Result<Settings, Faults> {
     let text = file.map(|path| {
         let name = path.display().to_string();
@@ -41,7 +49,7 @@ pub fn load(
     });
     let text = text.transpose()?;
     let named = text.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
-    read(named, variables, reserved)
+    read(named, variables, outside)
 }
 
 /// The same from the text of a file, which has a name for faults.
@@ -51,7 +59,7 @@ pub fn load(
 pub fn read(
     file: Option<(&str, &str)>,
     variables: impl IntoIterator<Item = (String, String)>,
-    reserved: &[&str],
+    outside: &Outside<'_>,
 ) -> Result<Settings, Faults> {
     let mut given = Given::default();
     if let Some((name, text)) = file {
@@ -61,7 +69,7 @@ pub fn read(
         given.add_variable(&name, &raw);
     }
     let typed = typed(&given)?;
-    Settings::resolve(typed, reserved).map_err(|mut faults| {
+    Settings::resolve(typed, outside).map_err(|mut faults| {
         for fault in &mut faults.0 {
             fault.origin = given.origin(&fault.path).cloned();
         }

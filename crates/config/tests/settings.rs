@@ -3,10 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use gateway_config::{Faults, Settings, Typed, read, sample, typed::ErrorTable};
+use gateway_config::{Faults, Outside, Settings, Typed, read, sample, typed::ErrorTable};
 use gateway_domain::{AgentCard, Binding, Limits, Version, directory::MediaTypes};
 
-const RESERVED: &[&str] = &["tasks", "rpc"];
+const OUTSIDE: Outside<'static> = Outside {
+    reserved: &["tasks", "rpc"],
+    check_level: |level| match level {
+        "loud" => Err("must be quieter".into()),
+        _ => Ok(()),
+    },
+};
 
 fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
@@ -14,7 +20,7 @@ fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 fn settings(file: &str, environment: &[(&str, &str)]) -> Result<Settings, Faults> {
-    read(Some(("gw.toml", file)), variables(environment), RESERVED)
+    read(Some(("gw.toml", file)), variables(environment), &OUTSIDE)
 }
 
 fn refusal(file: &str, environment: &[(&str, &str)]) -> String {
@@ -23,7 +29,7 @@ fn refusal(file: &str, environment: &[(&str, &str)]) -> String {
 
 #[test]
 fn nothing_given_means_the_defaults() {
-    let settings = read(None, Vec::new(), RESERVED).unwrap();
+    let settings = read(None, Vec::new(), &OUTSIDE).unwrap();
     assert_eq!(settings.limits, Limits::default());
     assert_eq!(settings.media_types, MediaTypes::OfCard);
     assert_eq!(settings.tenants, None);
@@ -247,6 +253,10 @@ fn what_is_wrong_is_told_with_its_place_and_what_to_write() {
             "gw.toml:2: connections.body must be 1 KiB to 64 MiB, not 1 GiB",
         ),
         (
+            "[logging]\nlevel = \"loud\"",
+            "gw.toml:2: logging.level must be quieter",
+        ),
+        (
             "[logging]\nformat = \"xml\"",
             "gw.toml:2: logging.format must be \"text\" or \"json\", not \"xml\"",
         ),
@@ -419,7 +429,7 @@ fn the_sample_parses_to_exactly_the_defaults() {
     let mut defaults = toml::Table::try_from(Typed::default()).unwrap();
     // A table without a setting of its own is a line in the sample and nothing in the defaults.
     assert_eq!(with_empty_tables(table, &mut defaults), defaults);
-    assert!(read(Some(("sample", &sample())), Vec::new(), RESERVED).is_ok());
+    assert!(read(Some(("sample", &sample())), Vec::new(), &OUTSIDE).is_ok());
 }
 
 /// Gives both sides the tables that have nothing in them.
@@ -442,7 +452,7 @@ fn every_setting_stands_in_the_sample_and_can_be_uncommented() {
     let whole = sample.lines().map(uncomment).collect::<Vec<_>>().join("\n");
     // All but the page key and its file, which exclude each other, can be given together.
     let whole = whole.replace("page_key_file =", "#page_key_file =");
-    let extended = read(Some(("sample", &whole)), Vec::new(), RESERVED).unwrap();
+    let extended = read(Some(("sample", &whole)), Vec::new(), &OUTSIDE).unwrap();
     assert!(extended.page_key.is_some());
 
     let given: toml::Table = whole.parse().unwrap();

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, path::Path};
 
-use gateway_config::{Faults, Settings, VARIABLE_PREFIX};
+use gateway_config::{Faults, Outside, Settings, VARIABLE_PREFIX};
 
 use crate::paths::reserved;
 
@@ -11,10 +11,7 @@ use crate::paths::reserved;
 /// # Errors
 /// Everything that is wrong, each with its place.
 pub fn load(file: Option<&Path>) -> Result<Settings, Faults> {
-    let settings = gateway_config::load(file, variables(std::env::vars_os()), &reserved())?;
-    gateway_telemetry::logs::check_level(&settings.logging.level)
-        .map_err(|fault| Faults::one("logging.level", fault))?;
-    Ok(settings)
+    judged(|outside| gateway_config::load(file, variables(std::env::vars_os()), outside))
 }
 
 /// The settings from the text of a file alone, without the environment.
@@ -22,7 +19,14 @@ pub fn load(file: Option<&Path>) -> Result<Settings, Faults> {
 /// # Errors
 /// As [`load`].
 pub fn parse(text: &str) -> Result<Settings, Faults> {
-    gateway_config::read(Some(("settings", text)), [], &reserved())
+    judged(|outside| gateway_config::read(Some(("settings", text)), [], outside))
+}
+
+fn judged<T>(read: impl FnOnce(&Outside<'_>) -> T) -> T {
+    read(&Outside {
+        reserved: &reserved(),
+        check_level: gateway_telemetry::logs::check_level,
+    })
 }
 
 /// The variables that are meant for us. What is no text is read with replacement signs.

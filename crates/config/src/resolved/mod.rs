@@ -12,6 +12,7 @@ pub use card::Card;
 pub use listeners::{ClientListener, Listeners, PublicUrls};
 
 use crate::{
+    Outside,
     fault::{Fault, Faults},
     text::Secret,
     typed::{self, AgentKind, Connections, ErrorTable, Logging, Store, Telemetry, Typed},
@@ -49,13 +50,15 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Works out what the settings mean together. `reserved` are names that no tenant can have, since paths begin
-    /// with them. Reads the files that hold secrets.
+    /// Works out what the settings mean together. Reads the files that hold secrets.
     ///
     /// # Errors
     /// Everything that does not fit together.
-    pub fn resolve(typed: Typed, reserved: &[&str]) -> Result<Self, Faults> {
+    pub fn resolve(typed: Typed, outside: &Outside<'_>) -> Result<Self, Faults> {
         let mut faults = Vec::new();
+        if let Err(fault) = (outside.check_level)(&typed.logging.level) {
+            faults.push(Fault::of("logging.level", fault));
+        }
         let settings = Self {
             listeners: listeners::resolve(&typed.listeners, &mut faults),
             public_urls: listeners::public_urls(&typed.public_urls, &typed.listeners, &mut faults),
@@ -63,7 +66,7 @@ impl Settings {
             media_types: media_types(&typed.agent.media_types, &mut faults),
             card: card::resolve(typed.card, &mut faults),
             error_table: error_table(typed.wire.error_table, typed.agent.kind, &mut faults),
-            tenants: tenants::resolve(typed.tenants.names, reserved, &mut faults),
+            tenants: tenants::resolve(typed.tenants.names, outside.reserved, &mut faults),
             limits: Limits::from(&typed.limits),
             connections: typed.connections,
             store: typed.store,
