@@ -159,10 +159,19 @@ fn history_full(text: &'static str) -> Error {
 /// # Errors
 /// TaskNotCancelable on a terminal task, Canceled included.
 pub fn cancel(head: &TaskHead, message: Message, limits: &Limits, stamp: Stamp) -> Result<Change, Error> {
-    if !Move::Cancel.starts_from(head.status.state) {
-        let text = format!("the task is {} and cannot be canceled", head.status.state.name());
-        return Err(Error::new(ErrorKind::TaskNotCancelable, text).outcome(Outcome::NotCancelable));
-    }
+    check_cancelable(head)?;
     let canceled = status(head, Move::Cancel.target(), Some(message), stamp);
     Ok(with_status(head, canceled, limits, stamp))
+}
+
+/// Whether a task can still be canceled.
+///
+/// # Errors
+/// TaskNotCancelable on a terminal task, Canceled included.
+pub fn check_cancelable(head: &TaskHead) -> Result<(), Error> {
+    if Move::Cancel.starts_from(head.status.state) {
+        return Ok(());
+    }
+    let text = format!("the task is {} and cannot be canceled", head.status.state.name());
+    Err(Error::new(ErrorKind::TaskNotCancelable, text).outcome(Outcome::NotCancelable))
 }

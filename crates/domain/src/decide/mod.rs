@@ -8,7 +8,7 @@ mod client;
 mod tests;
 
 pub use agent::{act, fail, late_message};
-pub use client::{NewTask, cancel, check_continuable, create, show, take_message};
+pub use client::{NewTask, cancel, check_cancelable, check_continuable, create, show, take_message};
 
 use std::sync::Arc;
 

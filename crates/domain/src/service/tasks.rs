@@ -60,27 +60,22 @@ impl Service {
     pub(super) async fn cancel_task(&self, context: &Context, request: CancelTask) -> Answered {
         let inner = &self.0;
         let scope = context.scope(request.tenant.as_ref());
-        let head = inner.reach(&request.id, &scope).await?;
-        if head.status.state.is_terminal() {
-            // The rule and its text stand in one place: deciding refuses.
-            inner.commit_cancel(&request.id, "").await?;
-        }
+        decide::check_cancelable(&*inner.reach(&request.id, &scope).await?)?;
         let asked = context.agent.agent.cancel(&request.id, request.metadata.as_ref());
-        let text = match tokio::time::timeout(inner.limits().cancel_wait, asked).await {
+        match tokio::time::timeout(inner.limits().cancel_wait, asked).await {
             Ok(CancelAnswer::Refused) => {
                 // An end that the agent reported meanwhile stands and is the better answer.
-                if inner.reach(&request.id, &scope).await?.status.state.is_terminal() {
-                    inner.commit_cancel(&request.id, "").await?;
-                }
+                decide::check_cancelable(&*inner.reach(&request.id, &scope).await?)?;
                 let text = "the agent cannot stop the task at this stage";
                 let error = Error::new(ErrorKind::TaskNotCancelable, text);
                 return Err(error.outcome(Outcome::NotCancelableNow));
             }
-            Ok(CancelAnswer::Agreed) => "canceled on the client's request",
-            Ok(CancelAnswer::NoRun) => "canceled on the client's request; the agent had no run of it",
-            Err(_) => "canceled on the client's request; the agent did not answer in time",
-        };
-        inner.commit_cancel(&request.id, text).await?;
+            Ok(CancelAnswer::Agreed | CancelAnswer::NoRun) => {}
+            Err(_) => {
+                tracing::info!(task = %request.id, "agent silent on a cancel, task canceled without it")
+            }
+        }
+        inner.commit_cancel(&request.id).await?;
         let StoredTask { task, .. } = inner.read(&request.id).await?;
         Ok((Outcome::Canceled, Body::Task(task)))
     }
@@ -105,8 +100,8 @@ impl Service {
 }
 
 impl Inner {
-    async fn commit_cancel(&self, task: &TaskId, text: &str) -> Result<(), Error> {
-        let message = Message::agent_text(self.parts.ids.message_id(), text);
+    async fn commit_cancel(&self, task: &TaskId) -> Result<(), Error> {
+        let message = Message::agent_text(self.parts.ids.message_id(), "canceled on the client's request");
         let decide = |head: &_| decide::cancel(head, message.clone(), self.limits(), self.stamp());
         self.commit_with(task, decide).await.map(|_| ())
     }
