@@ -1,6 +1,8 @@
 //! The assembled gateway over real sockets: every binding answers on its port, a task is the same on all of them,
 //! and a drain ends in order. What each binding does in detail is tested elsewhere.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::net::SocketAddr;
 
 use gateway_server::{Assembly, Running, StartError, settings};
