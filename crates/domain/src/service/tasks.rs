@@ -72,7 +72,7 @@ impl Service {
             }
             Ok(CancelAnswer::Agreed | CancelAnswer::NoRun) => {}
             Err(_) => {
-                tracing::info!(task = %request.id, "agent silent on a cancel, task canceled without it")
+                tracing::info!(task = %request.id, "agent silent on a cancel, task canceled without it");
             }
         }
         inner.commit_cancel(&request.id).await?;
