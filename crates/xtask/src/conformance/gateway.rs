@@ -62,6 +62,7 @@ impl Gateway {
         format!("http://{ADDRESS}")
     }
 
+    #[allow(clippy::disallowed_methods, reason = "nothing else runs in this program")]
     fn listen(&mut self) -> Result<(), String> {
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
