@@ -15,6 +15,10 @@ use crate::{Addresses, admin::Readiness, domain::Worker, port::Answers};
 /// How often finished tasks whose time is over are removed.
 const SWEEP: Duration = Duration::from_secs(10);
 
+/// The share of the drain that blocking sends are given to end by themselves; after it they answer with the task as
+/// it stands, while there is still time to send that answer.
+const WAITS_SHARE: f32 = 0.8;
+
 /// How long offers and runs may take to end once nobody can hear of them any more.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -61,7 +65,13 @@ impl Running {
         // Streams would hold their connections for ever; they end with an error that says where to go on.
         self.service.end_streams();
         listening.stop.cancel();
-        while listening.callers.join_next().await.is_some() {}
+        let wait = listening.edge.drain.mul_f32(WAITS_SHARE);
+        let answered = async { while listening.callers.join_next().await.is_some() {} };
+        tokio::pin!(answered);
+        if time::timeout(wait, &mut answered).await.is_err() {
+            self.service.end_waits();
+            answered.await;
+        }
         let rest = async {
             self.worker.stop().await;
             self.service.drain().await;

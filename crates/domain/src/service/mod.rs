@@ -101,7 +101,9 @@ struct Inner {
     /// Offers under way: they outlive the call that made them.
     offers: TaskTracker,
     /// Set when streams are to end with their cursor.
-    draining: CancellationToken,
+    streams_end: CancellationToken,
+    /// Set when blocking sends are to answer with the task as it stands.
+    waits_end: CancellationToken,
 }
 
 impl Service {
@@ -116,7 +118,8 @@ impl Service {
             parts,
             webhooks,
             offers: TaskTracker::new(),
-            draining: CancellationToken::new(),
+            streams_end: CancellationToken::new(),
+            waits_end: CancellationToken::new(),
         }))
     }
 
@@ -132,12 +135,18 @@ impl Service {
 
     /// Ends every stream with its cursor, so that clients come back elsewhere.
     pub fn end_streams(&self) {
-        self.0.draining.cancel();
+        self.0.streams_end.cancel();
+    }
+
+    /// Answers every blocking send with the task as it stands, so that clients go on polling elsewhere.
+    pub fn end_waits(&self) {
+        self.0.waits_end.cancel();
     }
 
     /// Waits for the offers under way.
     pub async fn drain(&self) {
         self.end_streams();
+        self.end_waits();
         self.0.offers.close();
         self.0.offers.wait().await;
     }

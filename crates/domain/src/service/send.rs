@@ -286,7 +286,7 @@ impl Inner {
     /// Waits until a status after the message is terminal or interrupted (§3.2.2), or the operator's maximum is
     /// reached: then the running task is the answer.
     async fn wait_for_answer(&self, mut begun: Begun, configuration: &SendConfiguration) -> Answered {
-        let draining = self.draining.clone();
+        let waits_end = self.waits_end.clone();
         let settled = async {
             let mut handed = false;
             loop {
@@ -301,7 +301,7 @@ impl Inner {
                         return if settled.is_ok() { Ok(None) } else { Err(Error::task_not_found()) };
                     }
                     // The caller can poll another server; this one is about to leave.
-                    () = draining.cancelled() => return Ok(None),
+                    () = waits_end.cancelled() => return Ok(None),
                 }
             }
         };

@@ -89,7 +89,7 @@ impl Reader {
             let entry = tokio::select! {
                 biased;
                 entry = self.tail.next() => entry,
-                () = self.inner.draining.cancelled() => {
+                () = self.inner.streams_end.cancelled() => {
                     let text = "this server is shutting down; come back";
                     return Some(Err(cut(ErrorKind::Unavailable, text, self.cursor)));
                 }

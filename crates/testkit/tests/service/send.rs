@@ -99,6 +99,22 @@ async fn the_operators_maximum_ends_the_wait_and_not_the_task() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_server_that_leaves_lets_sends_wait_until_it_ends_the_waits() {
+    let world = World::new();
+    let sender = world.clone();
+    let begun = tokio::time::Instant::now();
+    let sent = tokio::spawn(async move { sender.send("work 90").await });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    world.service.end_streams();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(!sent.is_finished());
+    world.service.end_waits();
+    let task = sent.await.unwrap();
+    assert_eq!(task.status.state, TaskState::Working);
+    assert_eq!(begun.elapsed().as_secs(), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_client_that_leaves_stops_nothing() {
     let (world, gate) = (World::new(), Gate::new());
     let run = [Step::Wait(gate.clone()), Step::moves(Move::Complete)];
