@@ -8,6 +8,8 @@ use serde::{
 };
 use serde_json::{Map, Number, Value};
 
+use crate::{Error, ErrorKind};
+
 /// A free JSON object.
 pub type Object = Map<String, Value>;
 
@@ -35,29 +37,65 @@ fn depth_exceeds(value: &Value, left: usize) -> bool {
     }
 }
 
-/// Whether the text of a JSON document nests deeper than [`MAX_DOCUMENT_DEPTH`]; looks at brackets only, so that
-/// a hostile document is refused before any recursive reader sees it.
-pub fn document_too_deep(text: &[u8]) -> bool {
-    let mut depth = 0_usize;
+/// Roughly how many bytes the values of one request may take once they are read, besides their texts. A value of two
+/// bytes on the wire takes a hundred in memory, so the bound on bodies alone is none on what they become.
+pub const MAX_VALUE_BYTES: usize = 64 << 20;
+
+/// What an object takes that has any member: the first node of its tree.
+pub const OBJECT_BYTES: usize = 640;
+/// What a list takes that has any member.
+const LIST_BYTES: usize = 128;
+/// What each further member of a list or an object takes, with the room that lists grow into.
+const MEMBER_BYTES: usize = 64;
+
+/// Judges the text of a JSON document before any reader builds or recurses on it: how deep it nests, and how much its
+/// values take once read. It looks at brackets and commas only.
+///
+/// # Errors
+/// ParseError where it nests deeper than [`MAX_DOCUMENT_DEPTH`], PayloadTooLarge where its values would take more
+/// than [`MAX_VALUE_BYTES`].
+pub fn check_document(text: &[u8]) -> Result<(), Error> {
+    let (mut depth, mut room) = (0_usize, MAX_VALUE_BYTES);
     let mut in_string = false;
     let mut bytes = text.iter();
     while let Some(byte) = bytes.next() {
-        match byte {
+        let cost = match byte {
             b'\\' if in_string => {
                 bytes.next();
+                continue;
             }
-            b'"' => in_string = !in_string,
-            b'[' | b'{' if !in_string => {
-                depth += 1;
-                if depth > MAX_DOCUMENT_DEPTH {
-                    return true;
-                }
+            b'"' => {
+                in_string = !in_string;
+                continue;
             }
-            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
-            _ => {}
+            _ if in_string => continue,
+            b'{' => OBJECT_BYTES,
+            b'[' => LIST_BYTES,
+            b',' => MEMBER_BYTES,
+            b']' | b'}' => {
+                depth = depth.saturating_sub(1);
+                continue;
+            }
+            _ => continue,
+        };
+        depth += usize::from(*byte != b',');
+        if depth > MAX_DOCUMENT_DEPTH {
+            let text = format!("the JSON nests deeper than {MAX_DOCUMENT_DEPTH} levels");
+            return Err(Error::new(ErrorKind::ParseError, text));
         }
+        room = room.checked_sub(cost).ok_or_else(too_many_values)?;
     }
-    false
+    Ok(())
+}
+
+/// The refusal of a request, in whatever notation, whose values would take more than [`MAX_VALUE_BYTES`].
+pub fn too_many_values() -> Error {
+    let text = format!(
+        "the request has so many values that reading them would take more than {} MiB; send fewer, and large data \
+         as raw bytes or by URL",
+        MAX_VALUE_BYTES >> 20
+    );
+    Error::new(ErrorKind::PayloadTooLarge, text)
 }
 
 /// Roughly the bytes that a value takes in memory and on the wire.
@@ -166,7 +204,11 @@ impl<'de> Visitor<'de> for UniqueVisitor {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{MAX_DEPTH, Unique, document_too_deep, object_too_deep, too_deep};
+    use super::{
+        LIST_BYTES, MAX_DEPTH, MAX_VALUE_BYTES, MEMBER_BYTES, OBJECT_BYTES, Unique, check_document,
+        object_too_deep, too_deep,
+    };
+    use crate::ErrorKind;
 
     fn nested(levels: usize) -> Value {
         (0..levels).fold(json!(1), |inner, _| json!([inner]))
@@ -185,12 +227,42 @@ mod tests {
         assert!(object_too_deep(&object(MAX_DEPTH)));
     }
 
+    fn refusal(text: &str) -> Option<ErrorKind> {
+        check_document(text.as_bytes()).err().map(|error| error.kind())
+    }
+
     #[test]
     fn brackets_inside_strings_do_not_nest() {
         let text = format!("{{\"a\":\"{}\\\"{}\"}}", "[".repeat(100), "{".repeat(100));
-        assert!(!document_too_deep(text.as_bytes()));
-        assert!(!document_too_deep("[".repeat(64).as_bytes()));
-        assert!(document_too_deep("[".repeat(65).as_bytes()));
+        assert_eq!(refusal(&text), None);
+        assert_eq!(refusal(&"[".repeat(64)), None);
+        assert_eq!(refusal(&"[".repeat(65)), Some(ErrorKind::ParseError));
+        assert_eq!(refusal(&"{".repeat(65)), Some(ErrorKind::ParseError));
+        assert_eq!(refusal(&"[],{}".repeat(100)), None);
+    }
+
+    #[test]
+    fn values_are_bounded_by_what_they_take_and_not_by_their_text() {
+        for (value, just_too_many) in [
+            ("{},", MAX_VALUE_BYTES / (OBJECT_BYTES + MEMBER_BYTES) + 1),
+            ("[],", MAX_VALUE_BYTES / (LIST_BYTES + MEMBER_BYTES) + 1),
+            ("0,", MAX_VALUE_BYTES / MEMBER_BYTES + 1),
+        ] {
+            assert_eq!(
+                refusal(&value.repeat(just_too_many)),
+                Some(ErrorKind::PayloadTooLarge),
+                "{value}"
+            );
+            assert_eq!(refusal(&value.repeat(just_too_many - 1)), None, "{value}");
+        }
+        let text = format!("\"{}\"", "{},".repeat(1 << 20));
+        assert_eq!(refusal(&text), None);
+    }
+
+    #[test]
+    fn a_large_body_of_numbers_in_full_passes() {
+        let numbers = "0.1234567890123456,".repeat((8 << 20) / 19);
+        assert_eq!(refusal(&format!("[{numbers}0]")), None);
     }
 
     #[test]

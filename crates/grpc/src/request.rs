@@ -1,14 +1,16 @@
 //! The message of each operation, into a valid request.
 
 use gateway_domain::{Error, ErrorKind, Operation, Request};
-use gateway_wire::decode;
+use gateway_wire::{decode, weight};
 use prost::Message;
 
 /// Reads and validates the message of an operation.
 ///
 /// # Errors
-/// ParseError where the bytes are not the operation's message or nest too deep, InvalidParams with every bad field.
+/// ParseError where the bytes are not the operation's message or nest too deep, PayloadTooLarge where they would become
+/// too many values, InvalidParams with every bad field.
 pub(crate) fn read(operation: Operation, bytes: &[u8]) -> Result<Request, Error> {
+    weight::check(operation, bytes)?;
     Ok(match operation {
         Operation::SendMessage => Request::SendMessage(decode::send_message(parse(bytes)?)?.validate()?),
         Operation::SendStreamingMessage => {

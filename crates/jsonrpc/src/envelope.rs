@@ -68,7 +68,8 @@ impl From<Error> for Refusal {
 /// Reads a body.
 ///
 /// # Errors
-/// ParseError where it is not a JSON document that is served; InvalidRequest where it is one, but not one request.
+/// ParseError where it is not a JSON document that is served, PayloadTooLarge where it has too many values;
+/// InvalidRequest where it is a document, but not one request.
 pub(crate) fn read(body: &[u8]) -> Result<Request, Refusal> {
     let text = document(body)?;
     let why = match text.trim_start().as_bytes().first() {
@@ -85,10 +86,7 @@ pub(crate) fn read(body: &[u8]) -> Result<Request, Refusal> {
 /// The body as text, if it is worth a reader's time.
 fn document(body: &[u8]) -> Result<&str, Error> {
     let text = std::str::from_utf8(body).map_err(|_| parse_error("the body is not UTF-8"))?;
-    if json::document_too_deep(body) {
-        let most = json::MAX_DOCUMENT_DEPTH;
-        return Err(parse_error(format!("the JSON nests deeper than {most} levels")));
-    }
+    json::check_document(body)?;
     if surrogates::unpaired(text) {
         return Err(parse_error("a string of the JSON holds half of a surrogate pair"));
     }

@@ -10,3 +10,4 @@ pub mod notation;
 pub mod operations;
 pub mod params;
 pub mod pb;
+pub mod weight;

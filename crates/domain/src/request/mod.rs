@@ -259,15 +259,10 @@ impl Request {
 /// Reads the canonical JSON of a request's parameters.
 ///
 /// # Errors
-/// ParseError where the text is no JSON, nests too deep or is not UTF-8; InvalidParams naming the field where a
-/// member has the wrong form.
+/// ParseError where the text is no JSON, nests too deep or is not UTF-8; PayloadTooLarge where it has too many values;
+/// InvalidParams naming the field where a member has the wrong form.
 pub fn read_json<'de, T: serde::Deserialize<'de>>(text: &'de [u8]) -> Result<T, Error> {
-    if crate::json::document_too_deep(text) {
-        return Err(Error::new(
-            ErrorKind::ParseError,
-            "the JSON nests deeper than 64 levels",
-        ));
-    }
+    crate::json::check_document(text)?;
     let error = match serde_json::from_slice(text) {
         Ok(value) => return Ok(value),
         Err(error) => error,
