@@ -75,7 +75,12 @@ class Calls:
     @staticmethod
     def request(parts, now, fields):
         parts = [{"text": parts}] if isinstance(parts, str) else parts
-        request = {"message": message(parts, **fields), "configuration": {"returnImmediately": now}}
+        tenant = fields.pop("tenant", "")
+        request = {
+            "tenant": tenant,
+            "message": message(parts, **fields),
+            "configuration": {"returnImmediately": now},
+        }
         return ParseDict(request, pb.SendMessageRequest())
 
     async def task(self, parts, now=False, **fields):
@@ -148,6 +153,11 @@ async def get_task(calls):
     bare = await calls.blocking.get_task(pb.GetTaskRequest(id=sent.id, history_length=0))
     demand(len(bare.history) == 0, "a history of length 0 is none")
     await refused(calls.blocking.get_task(pb.GetTaskRequest(id="no-such-task")), errors.TaskNotFoundError)
+
+    theirs = await calls.task("say hello", tenant="acme")
+    task = await calls.blocking.get_task(pb.GetTaskRequest(id=theirs.id, tenant="acme"))
+    demand(task.id == theirs.id, "a tenant's task is found by the tenant")
+    await refused(calls.blocking.get_task(pb.GetTaskRequest(id=theirs.id)), errors.TaskNotFoundError)
 
 
 async def list_tasks(calls):
@@ -245,9 +255,11 @@ async def delete_config(calls):
 
 
 async def get_extended_agent_card(calls):
-    demand(not calls.card.capabilities.extended_agent_card, "the card declares no extended one")
+    demand(calls.card.capabilities.extended_agent_card, "the card declares an extended one")
     card = await calls.blocking.get_extended_agent_card(pb.GetExtendedAgentCardRequest())
-    demand(card == calls.card, "the SDK gives the card that it has")
+    demand(card.name == calls.card.name, "the extended card is of the same agent")
+    demand(card.description != calls.card.description, "it describes more")
+    demand(len(card.skills) == len(calls.card.skills) + 1, "it has more skills")
 
 
 CELLS = {

@@ -13,8 +13,8 @@ use std::{
 const START_LIMIT: Duration = Duration::from_secs(30);
 const CLIENT_LIMIT: Duration = Duration::from_secs(240);
 
-/// Listeners on ports that the system chooses; everything else is as it is without settings.
-const LISTENERS: [&str; 3] = ["CLIENT", "AGENT", "ADMIN"];
+/// The settings of the gateway.
+const SETTINGS: &str = "tests/sdk/gateway.toml";
 
 /// What the gateway says when it listens: the address of the agent card.
 const CARD_LINE: &str = "agent card";
@@ -38,14 +38,8 @@ impl Gateway {
             binary.display()
         );
         let mut command = Command::new(binary);
-        for listener in LISTENERS {
-            command.env(
-                format!("A2A_GATEWAY__LISTENERS__{listener}__ADDRESS"),
-                "127.0.0.1:0",
-            );
-        }
         let child = command
-            .arg("run")
+            .args(["run", "--config", SETTINGS])
             .current_dir(root)
             .stdin(Stdio::null())
             .stdout(Stdio::null())

@@ -94,15 +94,26 @@ impl Calls {
     }
 
     pub async fn task_of(&self, parts: Value, more: Value, now: bool) -> Result<Task, Observed> {
-        match self.client.send_message(&self.sending(parts, more, now)?).await? {
-            SendMessageResponse::Task(task) => Ok(task),
-            other => Err(Observed(format!("not so: the answer is a task: {other:?}"))),
-        }
+        self.task_sent(&self.sending(parts, more, now)?).await
     }
 
     /// The task that a text makes, once the call returns.
     pub async fn task(&self, text: &str) -> Result<Task, Observed> {
         self.task_of(json!([{"text": text}]), json!({}), false).await
+    }
+
+    /// The same for a tenant.
+    pub async fn task_of_tenant(&self, text: &str, tenant: &str) -> Result<Task, Observed> {
+        let mut request = self.sending(json!([{"text": text}]), json!({}), false)?;
+        request.tenant = Some(tenant.to_owned());
+        self.task_sent(&request).await
+    }
+
+    async fn task_sent(&self, request: &SendMessageRequest) -> Result<Task, Observed> {
+        match self.client.send_message(request).await? {
+            SendMessageResponse::Task(task) => Ok(task),
+            other => Err(Observed(format!("not so: the answer is a task: {other:?}"))),
+        }
     }
 
     pub async fn stream(&self, text: &str) -> Result<Vec<StreamResponse>, Observed> {

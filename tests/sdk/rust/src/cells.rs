@@ -178,7 +178,14 @@ async fn get_task(calls: &Calls) -> Cell {
         "a history of length 0 is none",
     )?;
     wanted.id = "no-such-task".to_owned();
-    refused(calls.client.get_task(&wanted).await, error_code::TASK_NOT_FOUND)
+    refused(calls.client.get_task(&wanted).await, error_code::TASK_NOT_FOUND)?;
+
+    let theirs = calls.task_of_tenant("say hello", "acme").await?;
+    wanted.id.clone_from(&theirs.id);
+    refused(calls.client.get_task(&wanted).await, error_code::TASK_NOT_FOUND)?;
+    wanted.tenant = Some("acme".to_owned());
+    let found = calls.client.get_task(&wanted).await?;
+    demand(found.id == theirs.id, "a tenant's task is found by the tenant")
 }
 
 async fn list_tasks(calls: &Calls) -> Cell {
@@ -351,11 +358,18 @@ async fn delete_config(calls: &Calls) -> Cell {
     Ok(calls.client.delete_push_config(&wanted).await?)
 }
 
-/// This SDK asks whatever the card declares.
 async fn get_extended_agent_card(calls: &Calls) -> Cell {
     let declared = calls.card.capabilities.extended_agent_card.unwrap_or_default();
-    demand(!declared, "the card declares no extended one")?;
+    demand(declared, "the card declares an extended one")?;
     let wanted = GetExtendedAgentCardRequest { tenant: None };
-    let asked = calls.client.get_extended_agent_card(&wanted).await;
-    refused(asked, error_code::UNSUPPORTED_OPERATION)
+    let card = calls.client.get_extended_agent_card(&wanted).await?;
+    demand(
+        card.name == calls.card.name,
+        "the extended card is of the same agent",
+    )?;
+    demand(card.description != calls.card.description, "it describes more")?;
+    demand(
+        card.skills.len() == calls.card.skills.len() + 1,
+        "it has more skills",
+    )
 }
