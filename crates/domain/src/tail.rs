@@ -65,6 +65,12 @@ impl Tail {
         }
     }
 
+    /// Whether nothing can follow: the task has ended and its last entry was read.
+    pub fn is_over(&self) -> bool {
+        let pulse = self.pulse.borrow();
+        pulse.state.is_terminal() && pulse.cursor.revision <= self.at
+    }
+
     /// Goes on after another revision: the reader has what lies before it from elsewhere.
     pub fn go_on_after(&mut self, revision: Revision) {
         self.waiting.clear();

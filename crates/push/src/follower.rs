@@ -1,0 +1,205 @@
+//! One configuration's way through the log of its task: an event at a time, each tried until it is taken or given up.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use gateway_domain::{
+    SharedEvent, StreamResponse, TaskId,
+    ports::{Pulse, StoreError},
+    push::StoredConfig,
+    tail::{Lost, Tail},
+};
+use gateway_wire::notation;
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep, timeout},
+};
+
+use crate::{
+    client::{Connection, Failure},
+    counts::{Attempt, DeadLetter},
+    courier::Shared,
+    receiver::Receiver,
+};
+
+/// An idle connection is closed after it: the next event may be hours away.
+const IDLE: Duration = Duration::from_secs(15);
+/// How long is waited for a store that could not be read.
+const STORE_PAUSE: Duration = Duration::from_secs(1);
+/// Entries are read one by one: whoever waits for a receiver holds no more than the event that it waits with.
+const ENTRIES: usize = 1;
+
+pub(crate) struct Follower {
+    shared: Arc<Shared>,
+    config: StoredConfig,
+    task: TaskId,
+    receiver: Receiver,
+    tail: Tail,
+    connection: Option<Connection>,
+    /// Whether the log already has a warning about this receiver.
+    warned: bool,
+}
+
+/// There is nothing more to be delivered.
+struct End;
+
+impl Follower {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        config: StoredConfig,
+        receiver: Receiver,
+        pulse: watch::Receiver<Pulse>,
+        after: u64,
+    ) -> Self {
+        let task = config.config.task_id.clone().unwrap_or_default();
+        Self {
+            tail: Tail::new(shared.store.clone(), task.clone(), pulse, after, ENTRIES),
+            shared,
+            config,
+            task,
+            receiver,
+            connection: None,
+            warned: false,
+        }
+    }
+
+    /// Ends with the task's terminal event, with the configuration, or with the task.
+    pub(crate) async fn run(mut self) {
+        if self.tail.is_over() {
+            return;
+        }
+        while let Some(event) = self.next_event().await {
+            let body = event.encoded(notation::JSON, encode);
+            let delivered = self.deliver(&body).await;
+            if delivered.is_err() || event.event().terminal_state().is_some() {
+                return;
+            }
+        }
+    }
+
+    /// The next event that goes out; nothing where the task is gone or this process is closing.
+    async fn next_event(&mut self) -> Option<SharedEvent> {
+        loop {
+            let read = tokio::select! {
+                biased;
+                read = self.tail.next() => read,
+                () = self.shared.closing.cancelled() => return None,
+                () = sleep(IDLE), if self.connection.is_some() => {
+                    self.connection = None;
+                    continue;
+                }
+            };
+            match read {
+                Ok(entry) => {
+                    if let Some(event) = &entry.outward {
+                        return Some(event.clone());
+                    }
+                }
+                Err(Lost::Behind) => match self.bridge_gap().await {
+                    Ok(Some(event)) => return Some(event),
+                    Ok(None) => return None,
+                    Err(error) => self.wait_for_store(&error).await.ok()?,
+                },
+                Err(Lost::Store(error)) => self.wait_for_store(&error).await.ok()?,
+            }
+        }
+    }
+
+    /// The task as it stands, in place of what the log no longer holds; nothing where the task is gone.
+    async fn bridge_gap(&mut self) -> Result<Option<SharedEvent>, StoreError> {
+        let Some(stored) = self.shared.store.read(&self.task).await? else {
+            return Ok(None);
+        };
+        self.shared.counts.gap();
+        self.tail.go_on_after(stored.head.cursor.revision);
+        let task = StreamResponse::Task(Arc::new(stored.task));
+        Ok(Some(SharedEvent::new(task)))
+    }
+
+    /// Tries an event until it is taken or given up.
+    async fn deliver(&mut self, body: &Bytes) -> Result<(), End> {
+        let began = Instant::now();
+        for failed in 1.. {
+            self.require_config().await?;
+            let posted = self
+                .shared
+                .client
+                .post(&self.receiver, body, &mut self.connection);
+            let Err(failure) = posted.await else {
+                self.shared.counts.attempt(Attempt::Delivered);
+                return Ok(());
+            };
+            self.shared.counts.attempt(failure.attempt());
+            let pause = || {
+                let retries = &self.shared.retries;
+                retries.pause(failed, began.elapsed(), failure.asked_pause(), fastrand::f64())
+            };
+            let pause = match failure.is_final() {
+                Some(reason) => Err(reason),
+                None => pause().ok_or(DeadLetter::Exhausted),
+            };
+            match pause {
+                Ok(pause) => self.wait_to_retry(&failure, pause).await?,
+                Err(reason) => {
+                    self.give_up(&failure, reason);
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The store is asked before every call: whatever stopped others from telling of a deletion, nothing is sent after
+    /// it.
+    async fn require_config(&self) -> Result<(), End> {
+        let id = self.config.config.id.clone().unwrap_or_default();
+        loop {
+            match self.shared.store.config(&self.task, &id).await {
+                Ok(Some(stored)) if stored.row == self.config.row => return Ok(()),
+                Ok(_) => return Err(End),
+                Err(error) => self.wait_for_store(&error).await?,
+            }
+        }
+    }
+
+    async fn wait_to_retry(&self, failure: &Failure, pause: Duration) -> Result<(), End> {
+        tracing::debug!(
+            task = %self.task,
+            row = %self.config.row,
+            host = %self.receiver.target.host,
+            %failure,
+            pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX),
+            "webhook call failed"
+        );
+        let _counted = self.shared.retrying.enter();
+        self.wait(pause).await
+    }
+
+    async fn wait_for_store(&self, error: &StoreError) -> Result<(), End> {
+        tracing::debug!(task = %self.task, row = %self.config.row, cause = error.cause, "webhook waits for the store");
+        self.wait(STORE_PAUSE).await
+    }
+
+    async fn wait(&self, pause: Duration) -> Result<(), End> {
+        timeout(pause, self.shared.closing.cancelled())
+            .await
+            .map_or(Ok(()), |()| Err(End))
+    }
+
+    /// Only the first event that a receiver loses is worth a warning; the metrics count the others.
+    fn give_up(&mut self, failure: &Failure, reason: DeadLetter) {
+        self.shared.counts.dead_letter(reason);
+        let (task, row, host) = (&self.task, &self.config.row, &self.receiver.target.host);
+        if self.warned {
+            tracing::debug!(%task, %row, %host, %failure, "webhook event given up");
+        } else {
+            tracing::warn!(%task, %row, %host, %failure, "webhook event given up; further ones are not warned of");
+        }
+        self.warned = true;
+    }
+}
+
+fn encode(event: &StreamResponse) -> Bytes {
+    // Maps with keys that are no texts, the one thing that could fail, are nowhere in an event.
+    serde_json::to_vec(event).unwrap_or_default().into()
+}

@@ -1,0 +1,8 @@
+//! Delivery to receivers that really listen. Pauses are milliseconds here, and nothing is asserted about time.
+
+mod addresses;
+mod calls;
+mod endings;
+mod order;
+mod secrets;
+mod support;
