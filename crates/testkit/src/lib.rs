@@ -8,3 +8,6 @@ pub mod build;
 pub mod clock;
 pub mod contract;
 pub mod ids;
+
+/// A store for tests that are not about stores.
+pub use gateway_store_memory as store;

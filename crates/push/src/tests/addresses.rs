@@ -16,7 +16,7 @@ use crate::{Attempt, DeadLetter, Settings, client::Trusted};
 async fn bench(settings: Settings, resolver: Fixed, trusted: Trusted) -> Bench {
     Bench::with(
         settings,
-        gateway_store_memory::Settings::default(),
+        gateway_testkit::store::Settings::default(),
         resolver,
         trusted,
     )

@@ -64,9 +64,9 @@ async fn a_receiver_that_hangs_holds_up_nobody_else_and_is_cut_and_called_again(
 async fn a_receiver_that_fell_behind_the_log_gets_the_task_as_it_stands() {
     let (open, gate) = tokio::sync::watch::channel(false);
     let hook = Hook::new(move |_| Answer::Status(if *gate.borrow() { 200 } else { 503 })).await;
-    let short_log = gateway_store_memory::Settings {
+    let short_log = gateway_testkit::store::Settings {
         log_entries: 2,
-        ..gateway_store_memory::Settings::default()
+        ..gateway_testkit::store::Settings::default()
     };
     let mut settings = quick();
     settings.retries.attempts = u32::MAX;

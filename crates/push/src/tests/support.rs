@@ -12,8 +12,10 @@ use gateway_domain::{
     push::StoredConfig,
     request::AgentAction,
 };
-use gateway_store_memory::MemoryStore;
-use gateway_testkit::build::{artifact, config, moment, new_task};
+use gateway_testkit::{
+    build::{artifact, config, moment, new_task},
+    store::MemoryStore,
+};
 use http::{HeaderMap, Method, Request, Response, Version};
 use http_body_util::{BodyExt, Full};
 use hyper::{body::Incoming, service::service_fn};
@@ -264,7 +266,7 @@ impl Bench {
         let resolver = Fixed(Vec::new());
         Self::with(
             settings,
-            gateway_store_memory::Settings::default(),
+            gateway_testkit::store::Settings::default(),
             resolver,
             Trusted::ByTheMachine,
         )
@@ -273,7 +275,7 @@ impl Bench {
 
     pub(super) async fn with(
         settings: Settings,
-        of_store: gateway_store_memory::Settings,
+        of_store: gateway_testkit::store::Settings,
         resolver: Fixed,
         trusted: Trusted,
     ) -> Self {
