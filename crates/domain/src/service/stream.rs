@@ -11,13 +11,14 @@ use tokio::{sync::watch, time::Instant};
 use super::{Inner, cut};
 use crate::{
     Cursor, Error, ErrorKind, Revision, SharedEvent, StreamResponse, TaskId, TaskSnapshot,
-    ports::Pulse,
+    ports::{Pulse, StoredTask},
     reply::{EventStream, StreamItem},
     tail::{Lost, Tail},
 };
 
 struct Reader {
     inner: Arc<Inner>,
+    task: TaskId,
     tail: Tail,
     /// The first event, where it does not come from the log.
     first: Option<StreamItem>,
@@ -41,12 +42,15 @@ pub(super) fn from_snapshot(
     pulse: watch::Receiver<Pulse>,
 ) -> EventStream {
     let mut reader = Reader::new(inner, snapshot.id.clone(), pulse, cursor.revision);
-    let event = SharedEvent::new(StreamResponse::Task(Arc::new(snapshot)));
-    reader.first = Some(StreamItem {
-        cursor: Some(cursor),
-        event,
-    });
+    reader.first = Some(whole(snapshot, cursor));
     reader.into_stream()
+}
+
+fn whole(task: TaskSnapshot, cursor: Cursor) -> StreamItem {
+    StreamItem {
+        cursor: Some(cursor),
+        event: SharedEvent::new(StreamResponse::Task(Arc::new(task))),
+    }
 }
 
 impl Reader {
@@ -54,6 +58,7 @@ impl Reader {
         let most = inner.limits().entries_per_read;
         Self {
             inner: inner.clone(),
+            task: task.clone(),
             tail: Tail::new(inner.parts.store.clone(), task, pulse, after, most),
             first: None,
             cursor: None,
@@ -96,6 +101,8 @@ impl Reader {
             };
             let entry = match entry {
                 Ok(entry) => entry,
+                // Nothing was shown yet, so nothing is missed by beginning with the task as it stands.
+                Err(Lost::Behind) if self.cursor.is_none() => return Some(self.begin_anew().await),
                 Err(lost) => return Some(Err(self.lost(lost))),
             };
             if let Some(event) = &entry.outward {
@@ -106,6 +113,13 @@ impl Reader {
                 return Some(Ok(self.hand_out(item)));
             }
         }
+    }
+
+    /// An agent may be so fast that its task's first entries have left the log before they were read.
+    async fn begin_anew(&mut self) -> Result<StreamItem, Error> {
+        let StoredTask { head, task } = self.inner.read(&self.task).await?;
+        self.tail.go_on_after(head.cursor.revision);
+        Ok(self.hand_out(whole(task, head.cursor)))
     }
 
     /// A reader is asked for its next event as soon as there is room for it, so a pause between two says that its
