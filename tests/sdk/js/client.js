@@ -35,7 +35,6 @@ const TRANSPORTS = {
   GRPC: new GrpcTransportFactory(),
 };
 const CELL_MILLISECONDS = 20_000;
-const HOOK = "https://hooks.example.com/sdk";
 
 /** An answer that is not what the specification promises. */
 class Unexpected extends Error {}
@@ -66,9 +65,11 @@ const isTask = (answer) => answer.id !== undefined && answer.status !== undefine
 
 /** The operations of one binding, with requests in canonical JSON. */
 class Calls {
-  constructor(client, card) {
+  constructor(base, client, card) {
     this.client = client;
     this.card = card;
+    // The gateway itself, which knows no such path: nothing has to be delivered, and nothing leaves the machine.
+    this.hook = `${base}/hook`;
   }
 
   request(parts, { now = false, tenant = "", ...fields } = {}) {
@@ -100,7 +101,7 @@ class Calls {
   }
 
   config(taskId, fields) {
-    const config = { taskId, url: HOOK, ...fields };
+    const config = { taskId, url: this.hook, ...fields };
     return this.client.createTaskPushNotificationConfig(TaskPushNotificationConfig.fromJSON(config));
   }
 
@@ -228,7 +229,7 @@ const CELLS = {
     const authentication = { scheme: "Bearer", credentials: "opaque" };
     const config = await calls.config(task.id, { token: "token", authentication });
     demand(config.id && config.taskId === task.id, "the configuration gets an id");
-    demand(config.url === HOOK && config.token === "token", "address and token are kept");
+    demand(config.url === calls.hook && config.token === "token", "address and token are kept");
     demand(isDeepStrictEqual(config.authentication, authentication), "credentials are kept");
     const named = await calls.config(task.id, { id: "mine" });
     demand(named.id === "mine", "an id of one's own is kept");
@@ -294,10 +295,11 @@ async function observe(cell, calls) {
   return "pass";
 }
 
-const card = await new DefaultAgentCardResolver().resolve(process.argv[2]);
+const base = process.argv[2];
+const card = await new DefaultAgentCardResolver().resolve(base);
 for (const [binding, transport] of Object.entries(TRANSPORTS)) {
   const factory = new ClientFactory({ transports: [transport] });
-  const calls = new Calls(await factory.createFromAgentCard(card), card);
+  const calls = new Calls(base, await factory.createFromAgentCard(card), card);
   for (const [operation, cell] of Object.entries(CELLS)) {
     const observed = await observe(cell, calls);
     console.log(JSON.stringify({ operation, binding, observed }));

@@ -18,7 +18,6 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 
 BINDINGS = ["JSONRPC", "HTTP+JSON", "GRPC"]
 CELL_SECONDS = 20
-HOOK = "https://hooks.example.com/sdk"
 
 
 class Unexpected(Exception):
@@ -52,7 +51,7 @@ def state(task):
 class Calls:
     """The operations of one binding, in canonical JSON where a request has many fields."""
 
-    def __init__(self, card, binding, http):
+    def __init__(self, base, card, binding, http):
         def client(streaming):
             config = ClientConfig(
                 streaming=streaming,
@@ -63,6 +62,8 @@ class Calls:
             return ClientFactory(config).create(card)
 
         self.card = card
+        # The gateway itself, which knows no such path: nothing has to be delivered, and nothing leaves the machine.
+        self.hook = f"{base}/hook"
         self.blocking, self.streaming = client(False), client(True)
 
     async def send(self, parts, now=False, **fields):
@@ -92,7 +93,7 @@ class Calls:
         return await self.blocking.list_tasks(ParseDict(filters, pb.ListTasksRequest()))
 
     async def config(self, task, **fields):
-        config = {"taskId": task.id, "url": HOOK, **fields}
+        config = {"taskId": task.id, "url": self.hook, **fields}
         return await self.blocking.create_task_push_notification_config(
             ParseDict(config, pb.TaskPushNotificationConfig())
         )
@@ -208,7 +209,7 @@ async def create_config(calls):
     authentication = {"scheme": "Bearer", "credentials": "opaque"}
     config = await calls.config(task, token="token", authentication=authentication)
     demand(config.id and config.task_id == task.id, "the configuration gets an id")
-    demand((config.url, config.token) == (HOOK, "token"), "address and token are kept")
+    demand((config.url, config.token) == (calls.hook, "token"), "address and token are kept")
     demand(MessageToDict(config.authentication) == authentication, "credentials are kept")
     named = await calls.config(task, id="mine")
     demand(named.id == "mine", "an id of one's own is kept")
@@ -291,7 +292,7 @@ async def main(base):
     async with httpx.AsyncClient(timeout=CELL_SECONDS) as http:
         card = await A2ACardResolver(http, base).get_agent_card()
         for binding in BINDINGS:
-            calls = Calls(card, binding, http)
+            calls = Calls(base, card, binding, http)
             for operation, cell in CELLS.items():
                 observed = await observe(cell, calls)
                 print(json.dumps({"operation": operation, "binding": binding, "observed": observed}), flush=True)

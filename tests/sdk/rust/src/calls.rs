@@ -9,8 +9,6 @@ use futures::TryStreamExt;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-const HOOK: &str = "https://hooks.example.com/sdk";
-
 /// What was seen in place of what the specification promises.
 pub struct Observed(pub String);
 
@@ -61,15 +59,18 @@ pub fn request<T: DeserializeOwned>(json: Value) -> Result<T, Observed> {
 pub struct Calls {
     pub client: A2AClient<Box<dyn Transport>>,
     pub card: AgentCard,
+    /// The gateway itself, which knows no such path: nothing has to be delivered, and nothing leaves the machine.
+    hook: String,
     messages: std::cell::Cell<u32>,
 }
 
 impl Calls {
-    pub fn new(client: A2AClient<Box<dyn Transport>>, card: AgentCard) -> Self {
+    pub fn new(base: &str, client: A2AClient<Box<dyn Transport>>, card: AgentCard) -> Self {
         let messages = std::cell::Cell::new(0);
         Self {
             client,
             card,
+            hook: format!("{base}/hook"),
             messages,
         }
     }
@@ -130,7 +131,7 @@ impl Calls {
     }
 
     pub async fn config(&self, task: &str, more: Value) -> Result<TaskPushNotificationConfig, A2AError> {
-        let mut config = json!({"taskId": task, "url": HOOK});
+        let mut config = json!({"taskId": task, "url": self.hook});
         for (name, value) in more.as_object().into_iter().flatten() {
             config[name] = value.clone();
         }

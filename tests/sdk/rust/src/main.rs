@@ -39,7 +39,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             )
             .into());
         }
-        let calls = Calls::new(client, card.clone());
+        let calls = Calls::new(&base, client, card.clone());
         for operation in cells::OPERATIONS {
             let ended = tokio::time::timeout(CELL_LIMIT, cells::run(operation, &calls)).await;
             let observed = match ended {
