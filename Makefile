@@ -1,6 +1,6 @@
 # The verbs of the project, one line each; whatever is longer stands in crates/xtask. `.ci/run` runs `check` and `test`.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all check fmt generated tools conformance
+.PHONY: help run test test-all check fmt generated tools conformance bench bench-wide
 
 # What `make run` hands to the gateway, for example: make run ARGS='run --config my.toml'
 ARGS ?= run
@@ -31,3 +31,9 @@ tools: ## fetch the tools that cargo doesn't bring, into .tools
 
 conformance: ## run the official compatibility suite that lies in TCK_DIR, once for each profile of deploy/conformance
 	@cargo xtask conformance $(TCK_DIR)
+
+bench: ## what the gateway costs, held against limits; on a quiet machine, in less than twelve minutes
+	@cargo xtask bench
+
+bench-wide: ## more figures, and no limits
+	@cargo xtask bench --wide

@@ -9,6 +9,7 @@
 )]
 
 mod arrows;
+mod bench;
 mod conformance;
 mod deny;
 mod finding;
@@ -71,6 +72,11 @@ const VERBS: &[Verb] = &[
         name: "conformance",
         help: "the official compatibility suite in FOLDER against this gateway, for each profile",
         run: conformance::run,
+    },
+    Verb {
+        name: "bench",
+        help: "the gateway's cost against its limits; `--wide` for more figures and no limits",
+        run: bench::run,
     },
     Verb {
         name: "tools",
