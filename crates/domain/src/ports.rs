@@ -191,6 +191,17 @@ pub struct Change {
     pub head: TaskHead,
     /// What changed.
     pub entry: Arc<LogEntry>,
+    /// A configuration to be stored in the same step, or the step is not taken.
+    pub config: Option<ConfigPut>,
+}
+
+/// A configuration to be stored: in place of the one of the same id, or as a further one within the limit.
+#[derive(Debug, Clone)]
+pub struct ConfigPut {
+    /// The configuration.
+    pub config: StoredConfig,
+    /// How many the task may have, this one included.
+    pub most: usize,
 }
 
 /// A part of a log.
@@ -268,6 +279,8 @@ pub enum CommitError {
     Conflict,
     /// There is no such task any more.
     Gone,
+    /// The task holds as many configurations as it may have; nothing of the change was applied.
+    ConfigLimit,
     /// The store could not do it.
     Store(StoreError),
 }

@@ -5,9 +5,7 @@ use std::{
     ops::Bound,
 };
 
-use gateway_domain::{
-    PushNotificationConfigId, PushNotificationConfigRow, TaskId, ports::PutConfigError, push::StoredConfig,
-};
+use gateway_domain::{PushNotificationConfigId, PushNotificationConfigRow, TaskId, push::StoredConfig};
 
 #[derive(Debug, Default)]
 pub(crate) struct Configs {
@@ -17,21 +15,12 @@ pub(crate) struct Configs {
 }
 
 impl Configs {
-    /// Stores a configuration of a task that is held: in place of the one of the same id, or within the limit.
-    pub(crate) fn put(
-        &mut self,
-        task: &TaskId,
-        config: StoredConfig,
-        most: usize,
-    ) -> Result<(), PutConfigError> {
+    /// Whether a configuration can be stored: in place of the one of the same id, or within the limit.
+    pub(crate) fn has_room(&self, task: &TaskId, config: &StoredConfig, most: usize) -> bool {
         let held = self.by_task.get(task);
         let replaces =
             held.is_some_and(|held| config.config.id.as_ref().is_some_and(|id| held.contains_key(id)));
-        if !replaces && held.map_or(0, BTreeMap::len) >= most {
-            return Err(PutConfigError::Limit);
-        }
-        self.insert(task, config);
-        Ok(())
+        replaces || held.map_or(0, BTreeMap::len) < most
     }
 
     /// Stores a configuration whatever is held. One of the same id leaves, and its row with it.

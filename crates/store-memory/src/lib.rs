@@ -145,7 +145,7 @@ impl Store for MemoryStore {
     }
 
     async fn commit(&self, change: Change) -> Result<(), CommitError> {
-        let news = if moves(&change.entry.entry) {
+        let news = if moves(&change.entry.entry) || change.config.is_some() {
             // What it retired is dropped after the followers were told, and outside of the lock.
             let (news, _retired) = self.write().commit(change)?;
             news.tell();

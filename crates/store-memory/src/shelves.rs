@@ -6,7 +6,8 @@ use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 use gateway_domain::{
     PushNotificationConfigId, TaskId, TaskSnapshot, Timestamp,
     ports::{
-        Change, CommitError, CreateError, Creation, ListQuery, Listing, PutConfigError, StoreError, TaskHead,
+        Change, CommitError, ConfigPut, CreateError, Creation, ListQuery, Listing, PutConfigError,
+        StoreError, TaskHead,
     },
     push::StoredConfig,
 };
@@ -76,11 +77,20 @@ impl Shelves {
         self.tasks.get(id)
     }
 
-    /// Applies a change of state or sight. Also hands out what it made leave.
-    pub(crate) fn commit(&mut self, change: Change) -> Result<(News, Vec<Arc<Record>>), CommitError> {
+    /// Applies a change of state or sight, or one with a configuration. Also hands out what it made leave.
+    pub(crate) fn commit(&mut self, mut change: Change) -> Result<(News, Vec<Arc<Record>>), CommitError> {
         let record = self.tasks.get(&change.head.id).ok_or(CommitError::Gone)?.clone();
         let before = record.head();
+        let put = change.config.take();
+        if let Some(ConfigPut { config, most }) = &put
+            && !self.configs.has_room(&before.id, config, *most)
+        {
+            return Err(CommitError::ConfigLimit);
+        }
         let news = record.apply(change)?;
+        if let Some(ConfigPut { config, .. }) = put {
+            self.configs.insert(&before.id, config);
+        }
         let after = record.head();
         self.index.remove(&before);
         self.index.insert(&after);
@@ -143,7 +153,11 @@ impl Shelves {
         if !self.tasks.contains_key(&task) {
             return Err(PutConfigError::NoTask);
         }
-        self.configs.put(&task, config, most)
+        if !self.configs.has_room(&task, &config, most) {
+            return Err(PutConfigError::Limit);
+        }
+        self.configs.insert(&task, config);
+        Ok(())
     }
 
     pub(crate) fn delete_config(&mut self, task: &TaskId, id: &PushNotificationConfigId) -> bool {

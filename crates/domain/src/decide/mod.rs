@@ -31,7 +31,11 @@ pub struct Stamp {
 fn change(mut head: TaskHead, entry: Entry, stamp: Stamp) -> Change {
     head.cursor = next(&head, stamp);
     let entry = Arc::new(LogEntry::new(head.cursor, entry));
-    Change { head, entry }
+    Change {
+        head,
+        entry,
+        config: None,
+    }
 }
 
 fn next(head: &TaskHead, stamp: Stamp) -> Cursor {

@@ -139,12 +139,15 @@ impl Inner {
             .put_config(config, most)
             .await
             .map_err(|error| match error {
-                PutConfigError::Limit => {
-                    let text = format!("a task holds at most {most} push notification configurations");
-                    Error::new(ErrorKind::ResourceExhausted, text).outcome(Outcome::ConfigLimit)
-                }
+                PutConfigError::Limit => self.config_limit(),
                 PutConfigError::NoTask => Error::task_not_found(),
                 PutConfigError::Store(error) => error.into(),
             })
+    }
+
+    pub(super) fn config_limit(&self) -> Error {
+        let most = self.limits().push_configs_per_task;
+        let text = format!("a task holds at most {most} push notification configurations");
+        Error::new(ErrorKind::ResourceExhausted, text).outcome(Outcome::ConfigLimit)
     }
 }

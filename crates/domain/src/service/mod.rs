@@ -238,13 +238,23 @@ impl Inner {
             match self.store().commit(change).await {
                 Ok(()) => return Ok(next),
                 Err(CommitError::Conflict) => {}
-                Err(CommitError::Gone) => return Err(Error::task_not_found()),
-                Err(CommitError::Store(error)) => return Err(error.into()),
+                Err(error) => return Err(self.not_committed(error)),
             }
         }
         Err(Error::unavailable(format_args!(
             "{MOST_ATTEMPTS} commits in a row conflicted on one task"
         )))
+    }
+}
+
+impl Inner {
+    fn not_committed(&self, error: CommitError) -> Error {
+        match error {
+            CommitError::Conflict => Error::unavailable("a commit conflicted"),
+            CommitError::Gone => Error::task_not_found(),
+            CommitError::ConfigLimit => self.config_limit(),
+            CommitError::Store(error) => error.into(),
+        }
     }
 }
 

@@ -151,8 +151,7 @@ impl Inner {
             match self.store().commit(change).await {
                 Ok(()) => return Ok(()),
                 Err(CommitError::Conflict) => {}
-                Err(CommitError::Gone) => return Err(Error::task_not_found()),
-                Err(CommitError::Store(error)) => return Err(error.into()),
+                Err(error) => return Err(self.not_committed(error)),
             }
         }
     }

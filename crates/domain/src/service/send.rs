@@ -12,7 +12,7 @@ use crate::{
     Cursor, Error, ErrorKind, Message, Outcome, Revision, Scope, SharedEvent, StreamResponse, TaskId,
     TaskSnapshot,
     decide::{self, NewTask},
-    ports::{CreateError, Creation, Offer, Pulse, StoredTask},
+    ports::{Change, ConfigPut, CreateError, Creation, Offer, Pulse, StoredTask},
     reply::{Body, Sent, StreamItem},
     request::{INLINE_CONFIG, SendConfiguration, SendMessage},
 };
@@ -136,14 +136,24 @@ impl Service {
         decide::check_continuable(&head, request.message.context_id.as_ref())?;
         context.agent.check_media_types(&request.message)?;
         let pulse = inner.follow(&id).await?;
+        let placed = inner.inline_config(&request, &id)?;
+        let config = placed.as_ref().map(|placed| ConfigPut {
+            config: placed.config.clone(),
+            most: inner.limits().push_configs_per_task,
+        });
         let head = inner
             .commit_with(&id, |head| {
-                decide::take_message(head, request.message.clone(), inner.limits(), inner.stamp())
+                let taken =
+                    decide::take_message(head, request.message.clone(), inner.limits(), inner.stamp())?;
+                Ok(Change {
+                    config: config.clone(),
+                    ..taken
+                })
             })
             .await?;
-        inner
-            .put_inline_config(&request, &id, head.cursor.revision)
-            .await?;
+        if let Some(placed) = placed {
+            placed.begin(head.cursor.revision).await;
+        }
         // Read before the agent hears of it, so that a stream's first event is the task as the message found it.
         let StoredTask { head: read, task } = inner.read(&id).await?;
         let handed = self.hand_over(&context.agent, offer(context, request, task.clone(), true));
@@ -260,19 +270,6 @@ impl Inner {
             }
             CreateError::Store(error) => error.into(),
         })
-    }
-
-    async fn put_inline_config(
-        &self,
-        request: &SendMessage,
-        task: &TaskId,
-        after: Revision,
-    ) -> Result<(), Error> {
-        if let Some(placed) = self.inline_config(request, task)? {
-            self.put_config(placed.config.clone()).await?;
-            placed.begin(after).await;
-        }
-        Ok(())
     }
 
     pub(super) async fn follow(&self, id: &TaskId) -> Result<watch::Receiver<Pulse>, Error> {
