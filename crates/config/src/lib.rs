@@ -18,7 +18,7 @@ pub use fault::{Fault, Faults};
 pub use resolved::{Card, ClientListener, Listeners, PublicUrls, Settings};
 pub use sample::sample;
 pub use source::VARIABLE_PREFIX;
-pub use text::{Address, Period, Secret, Size};
+pub use text::{Address, Period, Range, Secret, Size};
 pub use typed::Typed;
 
 use source::Given;

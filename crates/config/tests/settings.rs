@@ -153,6 +153,7 @@ fn the_environment_stands_above_the_file_and_is_read_as_what_the_setting_is() {
             r#"[{ id = "a", name = "A", description = "does a" }]"#,
         ),
         ("A2A_GATEWAY__AGENT__MEDIA_TYPES", "any"),
+        ("A2A_GATEWAY__PUSH__ALLOWED_RANGES", "10.0.0.0/8, fd00::/8"),
         ("A2A_GATEWAY__TENANTS__NAMES", r#"["a,b", "c"]"#),
         ("A2A_GATEWAY_CONFIG", "not a setting"),
         ("PATH", "/bin"),
@@ -166,6 +167,13 @@ fn the_environment_stands_above_the_file_and_is_read_as_what_the_setting_is() {
     assert_eq!(card.default_input_modes, ["text/plain", "image/png"]);
     assert_eq!(card.skills[0].name, "A");
     assert_eq!(settings.media_types, MediaTypes::Any);
+    let ranges: Vec<_> = settings
+        .push
+        .allowed_ranges
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(ranges, ["10.0.0.0/8", "fd00::/8"]);
     let tenants = settings.tenants.unwrap();
     assert!(tenants.iter().map(|tenant| tenant.as_str()).eq(["a,b", "c"]));
 }
@@ -251,6 +259,11 @@ fn what_is_wrong_is_told_with_its_place_and_what_to_write() {
         (
             "[connections]\nbody = \"1 GiB\"",
             "gw.toml:2: connections.body must be 1 KiB to 64 MiB, not 1 GiB",
+        ),
+        (
+            "[push]\nallowed_ranges = [\"10.0.0.0/8\", \"10.0.0.1\"]",
+            "gw.toml:2: push.allowed_ranges[1] must be a range of addresses such as \"10.0.0.0/8\" or \"fd00::/8\", \
+             or one address such as \"192.168.1.7/32\", not \"10.0.0.1\"",
         ),
         (
             "[logging]\nlevel = \"loud\"",

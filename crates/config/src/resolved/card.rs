@@ -46,6 +46,7 @@ impl Card {
             provider: provider.or(own.provider),
             capabilities: AgentCapabilities {
                 streaming: Some(said.streaming),
+                push_notifications: Some(said.push_notifications),
                 extensions: extensions.unwrap_or(own.capabilities.extensions),
                 extended_agent_card: said
                     .extended

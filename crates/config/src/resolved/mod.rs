@@ -15,7 +15,7 @@ use crate::{
     Outside,
     fault::{Fault, Faults},
     text::Secret,
-    typed::{self, AgentKind, Connections, ErrorTable, Logging, Store, Telemetry, Typed},
+    typed::{self, AgentKind, Connections, ErrorTable, Logging, Push, Store, Telemetry, Typed},
 };
 
 /// Every setting, ready to be carried out.
@@ -41,6 +41,8 @@ pub struct Settings {
     pub connections: Connections,
     /// The store and its bounds.
     pub store: Store,
+    /// Delivery to webhooks.
+    pub push: Push,
     /// The log.
     pub logging: Logging,
     /// Metrics.
@@ -70,6 +72,7 @@ impl Settings {
             limits: Limits::from(&typed.limits),
             connections: typed.connections,
             store: typed.store,
+            push: typed.push,
             logging: typed.logging,
             telemetry: typed.telemetry,
             page_key: secrets::page_key(typed.secrets, &mut faults),

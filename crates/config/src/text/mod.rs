@@ -1,14 +1,16 @@
-//! Values that are written as text and mean something else: sizes, periods, addresses, secrets.
+//! Values that are written as text and mean something else: sizes, periods, addresses and ranges of them, secrets.
 //!
 //! Each is read in one place, [`FORMATS`], so that a value is judged before anything is made of it.
 
 mod address;
 mod period;
+mod range;
 mod secret;
 mod size;
 
 pub use address::Address;
 pub use period::Period;
+pub use range::Range;
 pub use secret::Secret;
 pub use size::Size;
 
@@ -33,6 +35,10 @@ pub(crate) const FORMATS: &[Format] = &[
         name: Address::FORMAT,
         // Addresses have no order.
         read: |text| Address::parse(text).map(|_| 0),
+    },
+    Format {
+        name: Range::FORMAT,
+        read: |text| Range::parse(text).map(|_| 0),
     },
 ];
 

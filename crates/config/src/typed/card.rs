@@ -29,6 +29,8 @@ pub struct Card {
     pub icon_url: Option<String>,
     /// Whether clients may stream; without it streaming operations are refused.
     pub streaming: bool,
+    /// Whether clients may configure webhooks; without it those operations are refused.
+    pub push_notifications: bool,
     /// Media types that the agent takes.
     #[schemars(example = ["text/plain", "image/*"])]
     pub input_modes: Option<Vec<String>>,
@@ -58,6 +60,7 @@ impl Default for Card {
             documentation_url: None,
             icon_url: None,
             streaming: true,
+            push_notifications: true,
             input_modes: None,
             output_modes: None,
             max_age: Period(Duration::from_secs(300)),

@@ -7,6 +7,7 @@ mod card;
 mod connections;
 mod limits;
 mod listeners;
+mod push;
 mod store;
 
 use schemars::JsonSchema;
@@ -16,6 +17,7 @@ pub use card::{Card, Extended, Extension, Provider, Skill};
 pub use connections::Connections;
 pub use limits::Limits;
 pub use listeners::{ClientListener, Listener, Listeners, PublicUrls, Version};
+pub use push::Push;
 pub use store::{Store, StoreKind};
 
 use crate::text::Secret;
@@ -44,6 +46,8 @@ pub struct Typed {
     pub connections: Connections,
     /// Where tasks are kept.
     pub store: Store,
+    /// Delivery to webhooks.
+    pub push: Push,
     /// The log, on standard error.
     pub logging: Logging,
     /// Metrics, at /metrics of `listeners.admin`.
