@@ -37,6 +37,11 @@ pub const METRICS: &[&Metric] = &[
     &FINISHED_TASKS,
     &RETIRED_TASKS,
     &DROPPED_REPORTS,
+    &WEBHOOKS,
+    &WEBHOOKS_RETRYING,
+    &WEBHOOK_CALLS,
+    &WEBHOOK_DEAD_LETTERS,
+    &WEBHOOK_GAPS,
     &BUILD,
 ];
 
@@ -117,6 +122,51 @@ pub const DROPPED_REPORTS: Metric = Metric {
     name: "a2a_gateway_dropped_agent_reports",
     unit: "",
     help: "Reports of agents that came after the end of their task and were dropped.",
+    labels: &[],
+    kind: Kind::Counter,
+};
+
+/// Webhooks that are delivered to.
+pub const WEBHOOKS: Metric = Metric {
+    name: "a2a_gateway_webhooks",
+    unit: "",
+    help: "Webhooks of unfinished tasks, or with events that have not arrived yet.",
+    labels: &[],
+    kind: Kind::Gauge,
+};
+
+/// Those of them that failed last.
+pub const WEBHOOKS_RETRYING: Metric = Metric {
+    name: "a2a_gateway_webhooks_retrying",
+    unit: "",
+    help: "Webhooks whose last call failed and that wait for the next.",
+    labels: &[],
+    kind: Kind::Gauge,
+};
+
+/// Calls to webhooks by how they ended.
+pub const WEBHOOK_CALLS: Metric = Metric {
+    name: "a2a_gateway_webhook_calls",
+    unit: "",
+    help: "Calls to webhooks, by how they ended.",
+    labels: &["result"],
+    kind: Kind::Counter,
+};
+
+/// Events that did not arrive.
+pub const WEBHOOK_DEAD_LETTERS: Metric = Metric {
+    name: "a2a_gateway_webhook_dead_letters",
+    unit: "",
+    help: "Events that a webhook never took, by the reason for which they were given up.",
+    labels: &["reason"],
+    kind: Kind::Counter,
+};
+
+/// Events that were replaced by the task as it stands.
+pub const WEBHOOK_GAPS: Metric = Metric {
+    name: "a2a_gateway_webhook_gaps",
+    unit: "",
+    help: "How often a webhook got the task as it stands in place of events that were no longer held.",
     labels: &[],
     kind: Kind::Counter,
 };

@@ -10,7 +10,10 @@ use gateway_pipeline::{Observer, Record, StreamEnd};
 use super::CallObserver;
 use crate::{
     METRICS, Metrics,
-    list::{BUILD, DROPPED_REPORTS, FINISHED_TASKS, Kind, LIVE_TASKS, RETIRED_TASKS},
+    list::{
+        BUILD, DROPPED_REPORTS, FINISHED_TASKS, Kind, LIVE_TASKS, RETIRED_TASKS, WEBHOOK_CALLS,
+        WEBHOOK_DEAD_LETTERS, WEBHOOK_GAPS, WEBHOOKS, WEBHOOKS_RETRYING,
+    },
     logs::{Format, tests::logged},
 };
 
@@ -53,6 +56,11 @@ fn the_exposition_holds_the_metrics_of_the_list_and_no_others() {
     metrics.watch(&FINISHED_TASKS, || vec![("", 6)]);
     metrics.watch(&RETIRED_TASKS, || vec![("age", 7)]);
     metrics.watch(&DROPPED_REPORTS, || vec![("", 8)]);
+    for plain in [&WEBHOOKS, &WEBHOOKS_RETRYING, &WEBHOOK_GAPS] {
+        metrics.watch(plain, || vec![("", 9)]);
+    }
+    metrics.watch(&WEBHOOK_CALLS, || vec![("delivered", 10)]);
+    metrics.watch(&WEBHOOK_DEAD_LETTERS, || vec![("refused", 11)]);
     metrics.watch(&BUILD, || vec![("1.2.3", 1)]);
     let text = metrics.render().unwrap();
 
