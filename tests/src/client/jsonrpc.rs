@@ -1,0 +1,108 @@
+//! JSON-RPC: one path, the method in the body (§9).
+
+use async_trait::async_trait;
+use gateway_domain::Binding;
+use gateway_wire::operations;
+use http::{HeaderMap, Method};
+use serde_json::{Value, json};
+
+use super::{Answer, Ask, Driver, Event, LiveStream, Refusal, Reply, SseReader, Told, sse::SseEvent};
+use crate::raw::{Http, Whole};
+
+/// Every call goes here.
+const PATH: &str = "/rpc";
+
+/// Calls over JSON-RPC.
+pub struct JsonRpc {
+    http: Http,
+}
+
+impl JsonRpc {
+    /// Calls a listener.
+    pub fn new(http: Http) -> Self {
+        Self { http }
+    }
+}
+
+#[async_trait]
+impl Driver for JsonRpc {
+    fn binding(&self) -> Binding {
+        Binding::JsonRpc
+    }
+
+    async fn call(&self, ask: &Ask) -> Answer {
+        let id = json!("call-1");
+        let body = json!({
+            "jsonrpc": "2.0",
+            "id": id,
+            "method": operations::row(ask.operation).jsonrpc,
+            "params": ask.params_with_tenant(),
+        });
+        let mut headers = ask.service_parameters();
+        headers.push(("content-type".to_owned(), "application/json".to_owned()));
+        let response = self
+            .http
+            .open(Method::POST, PATH, &headers, body.to_string())
+            .await;
+        if is_event_stream(response.headers()) {
+            assert_eq!(response.status(), 200);
+            let (parts, body) = response.into_parts();
+            return Answer::Stream(LiveStream::new(parts.headers, events(SseReader::new(body), id)));
+        }
+        let whole = Whole::read(response).await;
+        assert_eq!(whole.header("content-type"), Some("application/json"));
+        let status = whole.status.as_u16();
+        match envelope(&whole.json(), &id, Some(status), whole.headers.clone()) {
+            Ok(json) => {
+                assert_eq!(status, 200, "the status of a result");
+                Answer::Reply(Reply {
+                    json,
+                    headers: whole.headers,
+                })
+            }
+            Err(refusal) => Answer::Refusal(refusal),
+        }
+    }
+}
+
+pub(super) fn is_event_stream(headers: &HeaderMap) -> bool {
+    headers
+        .get("content-type")
+        .is_some_and(|value| value.as_bytes() == b"text/event-stream")
+}
+
+/// Opens an envelope: the result, or the error.
+fn envelope(json: &Value, id: &Value, http: Option<u16>, headers: HeaderMap) -> Result<Value, Refusal> {
+    assert_eq!(json["jsonrpc"], "2.0", "in {json}");
+    // What the edge refuses has not been read, its id included.
+    let unread = http.is_some_and(|http| http != 200) && json["id"].is_null();
+    assert!(unread || json["id"] == *id, "the id in {json}");
+    let Some(error) = json.get("error") else {
+        let members = json.as_object().map(serde_json::Map::len);
+        assert_eq!(members, Some(3), "more than jsonrpc, id and result in {json}");
+        return Ok(json["result"].clone());
+    };
+    assert!(json.get("result").is_none(), "a result beside an error in {json}");
+    let code = error["code"].as_i64().expect("a code");
+    let details = error["data"].as_array().cloned().unwrap_or_default();
+    let message = error["message"].as_str().expect("a message");
+    Err(Refusal::read(
+        Told::JsonRpc { code, http },
+        message,
+        &details,
+        headers,
+    ))
+}
+
+fn events(reader: SseReader, id: Value) -> impl futures::Stream<Item = Result<Event, Refusal>> + Send {
+    futures::stream::unfold((reader, id, false), |(mut reader, id, ended)| async move {
+        if ended {
+            return None;
+        }
+        let SseEvent { id: place, data } = reader.next().await.unwrap_or_else(|error| panic!("{error}"))?;
+        let json = serde_json::from_str(&data).unwrap_or_else(|error| panic!("{error} in {data:?}"));
+        let item = envelope(&json, &id, None, HeaderMap::new()).map(|json| Event { json, id: place });
+        let ended = item.is_err();
+        Some((item, (reader, id, ended)))
+    })
+}

@@ -1,0 +1,79 @@
+//! What a run showed, with what differs from run to run taken out, so that runs over different bindings can be
+//! compared: they must mean the same (§5.1).
+
+use serde_json::{Value, json};
+
+use super::pattern::is_time;
+use crate::client::Refusal;
+
+/// What the steps of a run showed, in order.
+#[derive(Debug, Default, PartialEq)]
+pub struct Transcript(Vec<Value>);
+
+impl Transcript {
+    /// A reply or an event.
+    pub(super) fn shown(&mut self, json: &Value) {
+        self.0.push(neutral(json));
+    }
+
+    /// A refusal: its numbers are the binding's, its fields and facts are not.
+    pub(super) fn refused(&mut self, refusal: &Refusal) {
+        let mut fields = refusal.fields();
+        fields.sort_unstable();
+        self.0.push(neutral(&json!({
+            "reason": refusal.reason,
+            "fields": fields,
+            "metadata": refusal.metadata,
+        })));
+    }
+
+    /// Says where two runs differ, if they do.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub fn compare(&self, other: &Self) -> Result<(), String> {
+        let differing = self
+            .0
+            .iter()
+            .zip(&other.0)
+            .position(|(one, another)| one != another);
+        match differing {
+            Some(at) => Err(format!("item {}:\n  {}\n  {}", at + 1, self.0[at], other.0[at])),
+            None if self.0.len() == other.0.len() => Ok(()),
+            None => Err(format!("{} items and {}", self.0.len(), other.0.len())),
+        }
+    }
+}
+
+/// The value without ids, times and tokens, and without what protobuf cannot tell from absence.
+fn neutral(json: &Value) -> Value {
+    match json {
+        Value::String(text) if is_time(text) => json!("<time>"),
+        Value::String(text) if is_made(text) => json!("<id>"),
+        Value::Array(items) => items.iter().map(neutral).collect(),
+        Value::Object(members) => members
+            .iter()
+            .filter(|(name, value)| !(*name == "nextPageToken" && *value == ""))
+            .filter(|(_, value)| value.as_array().is_none_or(|list| !list.is_empty()))
+            .map(|(name, value)| {
+                let token = name == "nextPageToken";
+                (
+                    name.clone(),
+                    if token { json!("<token>") } else { neutral(value) },
+                )
+            })
+            .collect(),
+        Value::Number(number) => json!(number.as_f64()),
+        other => other.clone(),
+    }
+}
+
+/// Whether a text is an id that the gateway or a run made.
+fn is_made(text: &str) -> bool {
+    let uuid = text.len() == 36 && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    // The demo agent's own ids are made of a task's, or counted.
+    uuid || ["said-", "message-"]
+        .iter()
+        .any(|prefix| text.starts_with(prefix))
+        || text.ends_with(".broken")
+}
