@@ -30,7 +30,7 @@ const KEEPERS: &[(&str, &[&str])] = &[
     ("jsonrpsee", &["jsonrpc", "testkit", "tests"]),
     ("prost", &["wire", "grpc", "agents", "testkit", "tests"]),
     ("redis", &["store-redis"]),
-    ("tonic", &["wire", "grpc", "agents", "server", "testkit"]),
+    ("tonic", &["wire", "grpc", "agents", "server", "testkit", "tests"]),
 ];
 
 /// All that stands against the table and against the manifests.
