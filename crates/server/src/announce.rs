@@ -54,6 +54,9 @@ pub(crate) fn trials(settings: &Settings, addresses: &Addresses) -> Vec<String> 
     if settings.card.is_extended_open() {
         trials.push("card.extended.open: everybody reads the extended card".into());
     }
+    if !settings.push.guard {
+        trials.push("push.guard is off: callers can have this process post anywhere".into());
+    }
     if settings.page_key.is_none() {
         trials.push("secrets.page_key is not set: page tokens end with this process".into());
     }

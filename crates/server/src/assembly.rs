@@ -13,6 +13,7 @@ use gateway_edge::document::Document;
 use gateway_pipeline::{
     Gateway, Observer, Settings as StackSettings, Versions, limits::StreamPermits, stack,
 };
+use gateway_push::{Resolver, SystemResolver};
 use gateway_telemetry::{CallObserver, Metrics, list};
 
 use crate::{
@@ -23,6 +24,7 @@ use crate::{
     observers::Both,
     port::{Parts, port},
     running::{Listening, Running},
+    webhooks,
 };
 
 /// Everything that a gateway is made of. [`Assembly::new`] is what the program runs; the fields are for changing a
@@ -44,6 +46,8 @@ pub struct Assembly {
     pub agent_authenticator: Arc<dyn Authenticator>,
     /// Watches calls besides the metrics and the log.
     pub observer: Option<Arc<dyn Observer>>,
+    /// Looks up the names of webhooks.
+    pub resolver: Arc<dyn Resolver>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Makes ids.
@@ -62,6 +66,7 @@ impl Assembly {
             client_authenticator: Arc::new(Anonymous(Actor::Client)),
             agent_authenticator: Arc::new(Anonymous(Actor::Agent)),
             observer: None,
+            resolver: Arc::new(SystemResolver::default()),
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
         }
@@ -89,6 +94,7 @@ impl Assembly {
 
         let store = domain::store(&self.settings);
         watch(&metrics, &store, &worker);
+        let courier = webhooks::courier(&self.settings.push, store.clone(), self.resolver, &metrics);
         let extended = self.extended_card.or_else(|| self.settings.card.extended(&card));
         let cards = Cards {
             card: Arc::new(card),
@@ -99,6 +105,7 @@ impl Assembly {
             &worker,
             cards,
             store.clone(),
+            Arc::new(courier.clone()),
             self.clock.clone(),
             self.ids,
         );
@@ -124,7 +131,7 @@ impl Assembly {
             .listen(&self.settings.listeners, sockets, &mut listening, metrics)
             .await;
         Ok(Running::new(
-            addresses, listening, service, worker, store, self.clock,
+            addresses, listening, service, worker, courier, store, self.clock,
         ))
     }
 }

@@ -14,7 +14,7 @@ use gateway_domain::{
     AgentCard, Service, Tenant,
     directory::{Directory, ExtendedCard, ServedAgent},
     page::PageKey,
-    ports::{Agent, Clock, Ids},
+    ports::{Agent, Clock, Ids, Webhooks},
     service::Parts,
 };
 use gateway_store_memory::MemoryStore;
@@ -96,6 +96,7 @@ pub(crate) fn service(
     worker: &Worker,
     cards: Cards,
     store: Arc<MemoryStore>,
+    webhooks: Arc<dyn Webhooks>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
 ) -> Service {
@@ -106,7 +107,7 @@ pub(crate) fn service(
         media_types: settings.media_types.clone(),
     });
     let key = settings.page_key.as_ref();
-    Service::new(Parts {
+    let parts = Parts {
         store,
         directory: Arc::new(directory(settings, agent)),
         clock,
@@ -116,7 +117,8 @@ pub(crate) fn service(
             || PageKey::new(&ids::random_key()),
             |key| PageKey::new(key.expose()),
         ),
-    })
+    };
+    Service::delivering(parts, webhooks)
 }
 
 fn directory(settings: &Settings, agent: Arc<ServedAgent>) -> Directory {

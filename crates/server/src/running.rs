@@ -6,6 +6,7 @@ use std::{sync::Arc, time::Duration};
 use gateway_domain::{Service, ports::Clock};
 use gateway_edge::listen;
 use gateway_grpc::Health;
+use gateway_push::Courier;
 use gateway_store_memory::MemoryStore;
 use tokio::{net::TcpListener, task::JoinSet, time};
 use tokio_util::sync::CancellationToken;
@@ -28,6 +29,7 @@ pub struct Running {
     listening: Listening,
     service: Service,
     worker: Worker,
+    courier: Courier,
 }
 
 impl Running {
@@ -36,6 +38,7 @@ impl Running {
         mut listening: Listening,
         service: Service,
         worker: Worker,
+        courier: Courier,
         store: Arc<MemoryStore>,
         clock: Arc<dyn Clock>,
     ) -> Self {
@@ -46,6 +49,7 @@ impl Running {
             listening,
             service,
             worker,
+            courier,
         }
     }
 
@@ -56,6 +60,7 @@ impl Running {
 
     /// Ends it in order; returns when all is done, at the latest a moment after the time that is set for draining.
     pub async fn drain(mut self) {
+        let began = time::Instant::now();
         let listening = &mut self.listening;
         // First of all, so that balancers turn elsewhere before a client is told to.
         listening.readiness.set(false);
@@ -79,6 +84,9 @@ impl Running {
         if time::timeout(LAST_WORDS, rest).await.is_err() {
             tracing::warn!("leaving before every offer to the agent was answered");
         }
+        // What the last words were is delivered as well.
+        let left = listening.edge.drain.saturating_sub(began.elapsed());
+        self.courier.drain(left.max(LAST_WORDS)).await;
         // Last, so that operators can watch the drain.
         listening.operators.shutdown().await;
     }

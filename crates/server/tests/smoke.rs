@@ -319,3 +319,73 @@ async fn a_port_that_is_taken_stops_the_start_and_is_named_with_its_setting() {
     );
     assert!(error.to_string().contains(&address.to_string()), "{error}");
 }
+
+/// Takes one call as a receiver of webhooks: what was sent, once it was answered.
+async fn take_call(receiver: &tokio::net::TcpListener) -> String {
+    let (mut connection, _) = receiver.accept().await.unwrap();
+    let mut text = String::new();
+    while !text.ends_with('}') {
+        let mut bytes = [0; 4096];
+        let read = connection.read(&mut bytes).await.unwrap();
+        assert!(read > 0, "ended early: {text}");
+        text.push_str(std::str::from_utf8(&bytes[..read]).unwrap());
+    }
+    // As old servers answer: the connection is of no further use.
+    connection.write_all(b"HTTP/1.0 200 OK\r\n\r\n").await.unwrap();
+    text
+}
+
+#[tokio::test]
+async fn a_webhook_is_called_where_the_operator_allows_its_address_and_refused_where_not() {
+    let receiver = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut send = message("say hi");
+    send["configuration"]["taskPushNotificationConfig"] = json!({
+        "url": format!("http://localhost:{}/hook", receiver.local_addr().unwrap().port()),
+        "token": "opaque",
+    });
+
+    let guarded = gateway("").await;
+    let client = guarded.addresses().client.unwrap();
+    let refused = post(client, "/message:send", &send).await;
+    assert_eq!(refused.status, 400);
+    let field = "configuration.taskPushNotificationConfig.url";
+    assert!(refused.body.contains(field), "{}", refused.body);
+    assert_eq!(
+        get(client, "/tasks").await.json()["totalSize"],
+        0,
+        "nothing was begun"
+    );
+    guarded.drain().await;
+
+    let open = gateway("[push]\nallowed_ranges = [\"127.0.0.0/8\", \"::1/128\"]").await;
+    let [client, admin] = [open.addresses().client, open.addresses().admin].map(Option::unwrap);
+    assert_eq!(post(client, "/message:send", &send).await.status, 200);
+    let mut calls = Vec::new();
+    while !calls
+        .last()
+        .is_some_and(|call: &String| call.contains("TASK_STATE_COMPLETED"))
+    {
+        calls.push(take_call(&receiver).await);
+    }
+    assert!(
+        calls[0].contains("{\"task\":"),
+        "the task is the first event: {}",
+        calls[0]
+    );
+    assert!(
+        calls
+            .iter()
+            .all(|call| call.starts_with("POST /hook HTTP/1.1\r\n"))
+    );
+    assert!(
+        calls
+            .iter()
+            .all(|call| call.contains("x-a2a-notification-token: opaque\r\n"))
+    );
+    let metrics = get(admin, "/metrics").await.body;
+    assert!(
+        metrics.contains("a2a_gateway_webhook_calls_total{result=\"delivered\"}"),
+        "{metrics}"
+    );
+    open.drain().await;
+}
