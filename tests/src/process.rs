@@ -1,7 +1,7 @@
 //! The program itself as a process: built, started on free ports, told to stop.
 
 use std::{
-    env,
+    env, fs,
     io::{BufRead, BufReader, Read},
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -23,35 +23,52 @@ pub struct Process {
     said: Arc<Mutex<String>>,
 }
 
-/// The program, freshly built: this crate cannot depend on it as a program.
+/// The program as its sources stand. This crate cannot depend on a program, so it is built here where nobody has.
 pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         // …/target/PROFILE/deps/TEST
         let test = env::current_exe().expect("a test has a path");
-        let folder = test
-            .ancestors()
-            .nth(2)
-            .expect("a test stands in a build folder")
-            .to_owned();
-        let mut build = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        build.args([
-            "build",
-            "--quiet",
-            "--package",
-            "gateway-server",
-            "--bin",
-            "a2a-gateway",
-        ]);
-        if folder.ends_with("release") {
-            build.arg("--release");
+        let folder = test.ancestors().nth(2).expect("a test stands in a build folder");
+        let program = folder.join("a2a-gateway");
+        if !is_fresh(&program) {
+            build(folder.ends_with("release"));
         }
-        assert!(
-            build.status().expect("cargo runs").success(),
-            "the program does not build"
-        );
-        folder.join("a2a-gateway")
+        program
     })
+}
+
+/// Whether a program is newer than each of its sources, which cargo lists beside it.
+fn is_fresh(program: &Path) -> bool {
+    let modified = |path: &Path| path.metadata().and_then(|file| file.modified()).ok();
+    let (Some(built), Ok(listed)) = (modified(program), fs::read_to_string(program.with_extension("d")))
+    else {
+        return false;
+    };
+    // "PROGRAM: SOURCE SOURCE …"; a path with spaces counts as changed.
+    let sources = listed.split_once(": ").map_or("", |(_, sources)| sources);
+    sources
+        .split_whitespace()
+        .all(|source| modified(Path::new(source)).is_some_and(|changed| changed <= built))
+}
+
+fn build(release: bool) {
+    let mut build = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    build.args([
+        "build",
+        "--quiet",
+        "--package",
+        "gateway-server",
+        "--bin",
+        "a2a-gateway",
+    ]);
+    if release {
+        build.arg("--release");
+    }
+    assert!(
+        build.status().expect("cargo runs").success(),
+        "the program does not build"
+    );
 }
 
 /// Runs the program to its end.

@@ -48,6 +48,7 @@ impl Profile {
         match name {
             "plain" => {}
             "bare" => profile.capabilities = AgentCapabilities::default(),
+            "declined" => profile.capabilities.extended_agent_card = Some(false),
             "promised" => profile.extended_card = false,
             "open" => profile.clients = Arc::new(BearerName::optional(Actor::Client)),
             "extension" => profile.capabilities.extensions = extensions(),

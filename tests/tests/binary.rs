@@ -105,6 +105,28 @@ async fn a_call_that_waits_when_the_signal_comes_is_still_answered() {
 }
 
 #[tokio::test]
+async fn a_second_signal_ends_the_program_without_waiting_for_the_calls_under_way() {
+    let mut process = Process::start(&[("CONNECTIONS__DRAIN", "60 s")]);
+    let client = JsonRpc::new(Http::new(process.client));
+    let mut ask = Ask::new(Operation::SendMessage, samples::message("work 600"));
+    ask.caller = None;
+    let waiting = tokio::spawn(async move { client.call(&ask).await });
+    let client = Rest::new(Http::new(process.client));
+    let mut list = Ask::new(Operation::ListTasks, json!({ "status": "TASK_STATE_WORKING" }));
+    list.caller = None;
+    while client.call(&list).await.json()["totalSize"] != 1 {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    process.signal("TERM");
+    while !process.said().contains("draining") {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    process.signal("TERM");
+    assert_eq!(process.ended().await.code(), Some(1), "{}", process.said());
+    waiting.abort();
+}
+
+#[tokio::test]
 async fn a_killed_program_breaks_its_streams_so_that_clients_see_no_end_of_a_task() {
     let process = Process::start(&[]);
     let body = samples::at_once("quiet 600").to_string();

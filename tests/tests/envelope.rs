@@ -264,7 +264,7 @@ async fn a_request_without_an_id_is_refused_and_nothing_of_it_is_done() {
 
 #[tokio::test]
 async fn parameters_may_be_left_out_where_none_are_needed() {
-    for (profile, code) in [("bare", -32004), ("promised", -32007)] {
+    for (profile, code) in [("bare", -32004), ("declined", -32004), ("promised", -32007)] {
         let gateway = Gateway::start(Profile::named(profile)).await;
         let answer = post(
             &gateway,
