@@ -21,7 +21,10 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::{
+    sync::{CancellationToken, DropGuard},
+    task::TaskTracker,
+};
 
 use crate::{
     Resolver, Retries, Settings,
@@ -105,6 +108,11 @@ impl Courier {
     /// Those of them that wait to repeat a call.
     pub fn retrying(&self) -> usize {
         self.0.retrying.0.load(Ordering::Relaxed)
+    }
+
+    /// Ends delivery at once when it is dropped.
+    pub fn stop_guard(&self) -> DropGuard {
+        self.0.stopped.clone().drop_guard()
     }
 
     /// Ends delivery: what is there already is still sent, at most so long, and nothing is waited for. Takes no further

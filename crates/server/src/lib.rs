@@ -18,6 +18,7 @@ mod webhooks;
 
 pub use announce::announcement;
 pub use assembly::Assembly;
+pub use gateway_push::Resolver;
 pub use listeners::{Addresses, StartError};
 pub use running::Running;
 

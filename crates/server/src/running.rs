@@ -9,7 +9,7 @@ use gateway_grpc::Health;
 use gateway_push::Courier;
 use gateway_store_memory::MemoryStore;
 use tokio::{net::TcpListener, task::JoinSet, time};
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{Addresses, admin::Readiness, domain::Worker, port::Answers};
 
@@ -30,6 +30,8 @@ pub struct Running {
     service: Service,
     worker: Worker,
     courier: Courier,
+    /// Deliveries are tasks of their own.
+    _delivers: DropGuard,
 }
 
 impl Running {
@@ -49,6 +51,7 @@ impl Running {
             listening,
             service,
             worker,
+            _delivers: courier.stop_guard(),
             courier,
         }
     }

@@ -196,3 +196,15 @@ async fn a_drain_cuts_who_hangs_when_its_patience_is_over() {
     bench.courier.drain(Duration::from_millis(10)).await;
     assert_eq!(bench.courier.followers(), bench.courier.retrying());
 }
+
+#[tokio::test]
+async fn all_delivery_ends_when_its_owner_is_gone() {
+    let bench = Bench::new(quick()).await;
+    let owner = bench.courier.stop_guard();
+    bench
+        .configure(bench.plain("hook", "https://hooks.example.com/"))
+        .await;
+    assert_eq!(bench.courier.followers(), 1);
+    drop(owner);
+    bench.nobody_is_followed().await;
+}
