@@ -13,6 +13,7 @@ mod creation;
 mod discards;
 mod filters;
 mod follows;
+mod inline;
 mod lists;
 mod logs;
 mod pages;
@@ -148,6 +149,13 @@ contract! { $
             tasks_do_not_share_their_configurations,
             a_configuration_does_not_change_its_task,
             a_finished_task_keeps_its_configurations,
+        }
+        inline::{
+            a_change_brings_its_configuration,
+            a_change_whose_configuration_is_over_the_limit_is_not_applied,
+            a_change_may_replace_a_configuration_at_the_limit,
+            a_change_that_conflicts_stores_no_configuration,
+            the_limit_is_exact_under_16_concurrent_changes_with_a_configuration,
         }
         races::{
             of_two_commits_on_one_revision_one_is_applied,
