@@ -186,7 +186,7 @@ fn names(text: &str, field: &str) -> bool {
 }
 
 /// The JSON name of a proto field.
-fn json_name(field: &str) -> String {
+pub(crate) fn json_name(field: &str) -> String {
     let mut words = field.split('_');
     let first = words.next().unwrap_or_default().to_owned();
     words.fold(first, |mut name, word| {

@@ -7,6 +7,7 @@ mod body;
 mod fields;
 mod head;
 mod media;
+pub mod openapi;
 mod refusal;
 mod reply;
 mod routes;

@@ -14,7 +14,9 @@ use gateway_pipeline::{
     Gateway, Observer, Settings as StackSettings, Versions, limits::StreamPermits, stack,
 };
 use gateway_push::{Resolver, SystemResolver};
+use gateway_rest::openapi;
 use gateway_telemetry::{CallObserver, Metrics, list};
+use gateway_wire::{operations::AGENT_CARD_PATH, params::media_type};
 
 use crate::{
     VERSION, admin, bounds, card,
@@ -89,8 +91,11 @@ impl Assembly {
         };
         let mut card = card::card(worker.card(), &self.settings, &addresses);
         (self.amend_card)(&mut card);
-        let document = card::document(&card, self.card_modified, self.settings.card.max_age);
+        let max_age = self.settings.card.max_age;
+        let document = card::document(&card, self.card_modified, max_age);
         let document = document.map_err(StartError::Part)?;
+        let openapi = openapi::document().to_string();
+        let openapi = Document::new(openapi, media_type::JSON, card::built(), max_age);
 
         let store = domain::store(&self.settings);
         watch(&metrics, &store, &worker);
@@ -125,6 +130,7 @@ impl Assembly {
             clients: self.client_authenticator,
             agents: self.agent_authenticator,
             document,
+            openapi,
         };
         let mut listening = Listening::new(edge);
         ports
@@ -195,6 +201,7 @@ struct Ports {
     clients: Arc<dyn Authenticator>,
     agents: Arc<dyn Authenticator>,
     document: Document,
+    openapi: Document,
 }
 
 impl Ports {
@@ -215,12 +222,12 @@ impl Ports {
             .filter(|binding| listeners.own(*binding).is_none())
             .collect();
         if let (Some(listener), Some(socket)) = (&listeners.client, sockets.client) {
-            let (service, health) = port(self.client(listener), &shared).await;
+            let (service, health) = port(self.client(listener, &shared), &shared).await;
             listening.serve(socket, service, health);
         }
         for (listener, socket, binding) in own {
             if let (Some(listener), Some(socket)) = (listener, socket) {
-                let (service, health) = port(self.client(listener), &[binding]).await;
+                let (service, health) = port(self.client(listener, &[binding]), &[binding]).await;
                 listening.serve(socket, service, health);
             }
         }
@@ -233,14 +240,18 @@ impl Ports {
         }
     }
 
-    fn client(&self, listener: &ClientListener) -> Parts {
+    fn client(&self, listener: &ClientListener, bindings: &[Binding]) -> Parts {
+        let mut documents = vec![(AGENT_CARD_PATH, self.document.clone())];
+        if bindings.contains(&Binding::HttpJson) {
+            documents.push((openapi::PATH, self.openapi.clone()));
+        }
         Parts {
             gateway: self.stacks.stack(listener.assumed_version),
             actor: Actor::Client,
             authenticator: self.clients.clone(),
             edge: self.grpc.edge.clone(),
             grpc: self.grpc.clone(),
-            card: Some(self.document.clone()),
+            documents,
         }
     }
 
@@ -252,7 +263,7 @@ impl Ports {
             authenticator: self.agents.clone(),
             edge: self.grpc.edge.clone(),
             grpc: self.grpc.clone(),
-            card: None,
+            documents: Vec::new(),
         }
     }
 }

@@ -28,4 +28,7 @@ pub(crate) enum Command {
     },
     /// Print every setting with its comment and default.
     SampleConfig,
+    /// Print the OpenAPI description of the HTTP+JSON binding.
+    #[command(name = "openapi")]
+    OpenApi,
 }

@@ -52,12 +52,15 @@ fn carry_out(command: Command) -> Result<ExitCode, Stop> {
             say("the settings are fine");
             Ok(ExitCode::SUCCESS)
         }
-        Command::SampleConfig => {
-            let written = std::io::stdout().write_all(gateway_config::sample().as_bytes());
-            written.map_err(|error| Stop(FAILURE, error.to_string()))?;
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::SampleConfig => print(gateway_config::sample()),
+        Command::OpenApi => print(format!("{:#}\n", gateway_rest::openapi::document())),
     }
+}
+
+fn print(text: impl AsRef<[u8]>) -> Result<ExitCode, Stop> {
+    let written = std::io::stdout().write_all(text.as_ref());
+    written.map_err(|error| Stop(FAILURE, error.to_string()))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn load(config: Option<&Path>) -> Result<Settings, Stop> {

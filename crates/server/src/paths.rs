@@ -1,6 +1,7 @@
 //! Paths of the client's listener, and the names that tenants cannot have because paths begin with them.
 
 use gateway_domain::Actor;
+use gateway_rest::openapi;
 use gateway_wire::operations::{AGENT_CARD_PATH, Segment, TABLE};
 
 /// Where JSON-RPC is served, besides the same behind a tenant.
@@ -22,7 +23,7 @@ pub(crate) fn reserved() -> Vec<&'static str> {
             [name, Some(first(route.path))]
         })
         .flatten()
-        .chain([RPC_PATH, AGENT_CARD_PATH].map(first))
+        .chain([RPC_PATH, AGENT_CARD_PATH, openapi::PATH].map(first))
         .collect();
     names.sort_unstable();
     names.dedup();
@@ -45,6 +46,7 @@ mod tests {
             "message",
             "message:send",
             "message:stream",
+            "openapi.json",
             "rpc",
             "tasks",
         ];

@@ -1,6 +1,6 @@
 //! One port for several bindings: each request is handed to the binding that it is meant for.
 //!
-//! gRPC is known by its content type, JSON-RPC and the card by their paths; the rest is HTTP+JSON. Whoever is served
+//! gRPC is known by its content type, JSON-RPC and documents by their paths; the rest is HTTP+JSON. Whoever is served
 //! stands behind the edge's front, with the face of its binding.
 
 use std::{
@@ -21,7 +21,6 @@ use gateway_grpc::GrpcFace;
 use gateway_jsonrpc::{Rpc, RpcFace};
 use gateway_pipeline::Gateway;
 use gateway_rest::RestFace;
-use gateway_wire::operations::AGENT_CARD_PATH;
 use http::{Request, header::CONTENT_TYPE};
 use tower::Service;
 
@@ -37,8 +36,8 @@ pub(crate) struct Parts {
     pub(crate) edge: Arc<gateway_edge::Settings>,
     /// Bounds of gRPC, and by which numbers errors are told.
     pub(crate) grpc: gateway_grpc::Settings,
-    /// The card, where it is read here.
-    pub(crate) card: Option<Document>,
+    /// What is read here without a version, by its path.
+    pub(crate) documents: Vec<(&'static str, Document)>,
 }
 
 /// Answers whatever comes to a port.
@@ -84,10 +83,14 @@ pub(crate) async fn port(
         grpc: grpc.map(|grpc| front(grpc, GrpcFace, authenticator.clone(), edge.clone())),
         jsonrpc: jsonrpc.map(|jsonrpc| front(jsonrpc, RpcFace, authenticator.clone(), edge.clone())),
         rest: rest.map(|rest| front(rest, RestFace, authenticator.clone(), edge.clone())),
-        // Everybody may read the card: it says how to show who one is.
-        card: parts
-            .card
-            .map(|card| front(Card(Arc::new(card)), RestFace, Arc::new(Anonymous(actor)), edge)),
+        paths: parts.documents.iter().map(|(path, _)| *path).collect(),
+        // Everybody may read them: the card says how to show who one is.
+        documents: front(
+            Documents(parts.documents.into()),
+            RestFace,
+            Arc::new(Anonymous(actor)),
+            edge,
+        ),
     };
     (Port(Arc::new(inner)), health)
 }
@@ -98,7 +101,8 @@ struct Inner<R> {
     grpc: Option<Front<gateway_grpc::Server, GrpcFace>>,
     jsonrpc: Option<Front<Rpc, RpcFace>>,
     rest: Option<Front<R, RestFace>>,
-    card: Option<Front<Card, RestFace>>,
+    documents: Front<Documents, RestFace>,
+    paths: Vec<&'static str>,
 }
 
 impl<R> Clone for Port<R> {
@@ -120,7 +124,7 @@ impl<R: Answers> Service<Request<Body>> for Port<R> {
         let (inner, path) = (&*self.0, request.uri().path());
         match inner {
             Inner { grpc: Some(grpc), .. } if is_grpc(&request) => grpc.clone().call(request),
-            Inner { card: Some(card), .. } if path == AGENT_CARD_PATH => card.clone().call(request),
+            _ if inner.paths.contains(&path) => inner.documents.clone().call(request),
             Inner {
                 jsonrpc: Some(jsonrpc),
                 ..
@@ -154,11 +158,11 @@ fn nothing_here(request: Request<Body>) -> Response {
     RestFace.refuse(&request.into_parts().0, &error)
 }
 
-/// The card's document as a service.
+/// Documents by their paths, as a service.
 #[derive(Clone)]
-struct Card(Arc<Document>);
+struct Documents(Arc<[(&'static str, Document)]>);
 
-impl Service<Request<Body>> for Card {
+impl Service<Request<Body>> for Documents {
     type Response = Response;
     type Error = Infallible;
     type Future = Ready<Result<Response, Infallible>>;
@@ -168,6 +172,11 @@ impl Service<Request<Body>> for Card {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        ready(Ok(self.0.answer(request.method(), request.headers())))
+        let path = request.uri().path();
+        let found = self.0.iter().find(|(served, _)| *served == path);
+        ready(Ok(match found {
+            Some((_, document)) => document.answer(request.method(), request.headers()),
+            None => nothing_here(request),
+        }))
     }
 }

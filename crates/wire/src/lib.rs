@@ -10,4 +10,5 @@ pub mod notation;
 pub mod operations;
 pub mod params;
 pub mod pb;
+pub mod schema;
 pub mod weight;

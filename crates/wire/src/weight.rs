@@ -200,16 +200,18 @@ fn shape(name: &str, message: &DescriptorProto, places: &HashMap<&str, usize>) -
         };
         Some((tag, kind))
     };
+    let options = message.options.as_ref();
+    let is_entry = options.is_some_and(|options| options.map_entry());
     Shape {
         bytes: match name {
-            ".google.protobuf.Value" => VALUE_BYTES,
+            // An object is weighed with its first member, a list is in its value but for what it grows into.
+            ".google.protobuf.Struct" => 0,
+            ".google.protobuf.ListValue" | ".google.protobuf.Value" => VALUE_BYTES,
+            _ if is_entry => VALUE_BYTES,
             _ => MESSAGE_BYTES,
         },
         fields: message.field.iter().filter_map(field).collect(),
-        is_entry: message
-            .options
-            .as_ref()
-            .is_some_and(|options| options.map_entry()),
+        is_entry,
     }
 }
 
@@ -219,7 +221,7 @@ mod tests {
     use prost::Message as _;
     use prost_types::{ListValue, Struct, Value, value::Kind};
 
-    use super::{MAX_VALUE_BYTES, MESSAGE_BYTES, SHAPES, TEXT_BYTES, VALUE_BYTES, check};
+    use super::{MAX_VALUE_BYTES, MESSAGE_BYTES, OBJECT_BYTES, SHAPES, TEXT_BYTES, VALUE_BYTES, check};
     use crate::{operations::TABLE, pb::v1};
 
     fn send(message: v1::Message) -> Vec<u8> {
@@ -298,9 +300,15 @@ mod tests {
     #[test]
     fn objects_weigh_more_than_lists() {
         let fields = [(String::new(), Value::default())].into();
-        let objects = list(Kind::StructValue(Struct { fields }), MAX_VALUE_BYTES / 1_000);
+        let objects = list(
+            Kind::StructValue(Struct { fields }),
+            MAX_VALUE_BYTES / OBJECT_BYTES,
+        );
         assert_eq!(refusal(&data(objects)), Some(ErrorKind::PayloadTooLarge));
-        let lists = list(Kind::ListValue(ListValue::default()), MAX_VALUE_BYTES / 1_000);
+        let lists = list(
+            Kind::ListValue(ListValue::default()),
+            MAX_VALUE_BYTES / OBJECT_BYTES,
+        );
         assert_eq!(refusal(&data(lists)), None);
     }
 

@@ -10,9 +10,20 @@ struct Generated {
     command: &'static [&'static str],
 }
 
-const GENERATED: &[Generated] = &[Generated {
-    path: "deploy/a2a-gateway.sample.toml",
-    command: &[
+const GENERATED: &[Generated] = &[
+    Generated {
+        path: "deploy/a2a-gateway.sample.toml",
+        command: &gateway("sample-config"),
+    },
+    Generated {
+        path: "deploy/openapi.json",
+        command: &gateway("openapi"),
+    },
+];
+
+/// A command of the program itself.
+const fn gateway(command: &'static str) -> [&'static str; 9] {
+    [
         "cargo",
         "run",
         "-q",
@@ -21,9 +32,9 @@ const GENERATED: &[Generated] = &[Generated {
         "--bin",
         "a2a-gateway",
         "--",
-        "sample-config",
-    ],
-}];
+        command,
+    ]
+}
 
 /// `cargo xtask generated [--write]`
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Verdict {

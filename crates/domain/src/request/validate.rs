@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The largest page of ListTasks (§3.1.4), and of every other list.
-const MAX_PAGE_SIZE: u32 = 100;
+pub const MAX_PAGE_SIZE: u32 = 100;
 /// The page of ListTasks where none is asked for (§3.1.4).
 const DEFAULT_PAGE_SIZE: u32 = 50;
 
