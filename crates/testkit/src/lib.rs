@@ -8,6 +8,8 @@ pub mod build;
 pub mod clock;
 pub mod contract;
 pub mod ids;
+pub mod receiver;
+pub mod redis;
 
 /// A store for tests that are not about stores.
 pub use gateway_store_memory as store;

@@ -10,7 +10,9 @@ use tokio_rustls::{
     rustls::{RootCertStore, ServerConfig, crypto::ring, pki_types::PrivateKeyDer},
 };
 
-use super::support::{Answer, Bench, Fixed, Hook, quick};
+use gateway_testkit::receiver::{Answer, Receiver};
+
+use super::support::{Bench, Fixed, quick};
 use crate::{Attempt, DeadLetter, Settings, client::Trusted};
 
 async fn bench(settings: Settings, resolver: Fixed, trusted: Trusted) -> Bench {
@@ -52,7 +54,7 @@ async fn a_bad_address_and_bad_headers_are_named_all_at_once_and_not_repeated() 
 
 #[tokio::test]
 async fn a_name_that_means_an_inside_address_when_it_is_called_is_not_called() {
-    let hook = Hook::new(|_| Answer::Status(200)).await;
+    let hook = Receiver::willing().await;
     let bench = bench(
         Settings::default(),
         Fixed(vec![hook.address]),
@@ -72,8 +74,8 @@ async fn a_name_that_means_an_inside_address_when_it_is_called_is_not_called() {
 
 #[tokio::test]
 async fn of_the_addresses_of_a_name_only_allowed_ones_are_connected_to() {
-    let hook = Hook::new(|_| Answer::Status(200)).await;
-    let inside = Hook::new(|_| Answer::Status(200)).await;
+    let hook = Receiver::willing().await;
+    let inside = Receiver::willing().await;
     let mut settings = quick();
     settings.allowed_ranges = vec![format!("{}/32", hook.address.ip()).parse().unwrap()];
     let forbidden: SocketAddr = format!("127.0.0.2:{}", inside.address.port()).parse().unwrap();
@@ -95,7 +97,7 @@ async fn of_the_addresses_of_a_name_only_allowed_ones_are_connected_to() {
 
 #[tokio::test]
 async fn an_address_that_nobody_listens_at_gives_way_to_the_next() {
-    let hook = Hook::new(|_| Answer::Status(200)).await;
+    let hook = Receiver::willing().await;
     let free = tokio::net::TcpListener::bind("127.0.0.1:0")
         .await
         .unwrap()
@@ -126,7 +128,7 @@ async fn a_name_without_an_address_is_tried_again_and_given_up() {
 // === TLS ===
 
 /// A receiver for a name with its certificate, and the authority that made it.
-async fn tls_hook(name: &str) -> (Hook, RootCertStore) {
+async fn tls_hook(name: &str) -> (Receiver, RootCertStore) {
     let mut authority = CertificateParams::new(Vec::new()).unwrap();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
@@ -148,7 +150,7 @@ async fn tls_hook(name: &str) -> (Hook, RootCertStore) {
     };
     let mut roots = RootCertStore::empty();
     roots.add(authority.der().clone()).unwrap();
-    (Hook::behind(layer, |_| Answer::Status(200)).await, roots)
+    (Receiver::behind(layer, |_| Answer::Status(200)).await, roots)
 }
 
 #[tokio::test]

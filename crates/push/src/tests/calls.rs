@@ -3,7 +3,9 @@
 use gateway_domain::{AuthenticationInfo, lifecycle::Move};
 use http::{Method, Version};
 
-use super::support::{Answer, Bench, Hook, quick, with_long_pauses};
+use gateway_testkit::receiver::{Answer, Receiver};
+
+use super::support::{Bench, quick, with_long_pauses};
 use crate::{Attempt, DeadLetter};
 
 fn bearer(scheme: &str, credentials: Option<&str>) -> Option<AuthenticationInfo> {
@@ -15,10 +17,7 @@ fn bearer(scheme: &str, credentials: Option<&str>) -> Option<AuthenticationInfo>
 
 #[tokio::test]
 async fn a_call_is_a_post_of_one_stream_response_in_the_media_type_of_a2a() {
-    let (hook, bench) = (
-        Hook::new(|_| Answer::Status(200)).await,
-        Bench::new(quick()).await,
-    );
+    let (hook, bench) = (Receiver::willing().await, Bench::new(quick()).await);
     let url = format!("{}/deep?query=1&b=%20#part", hook.url());
     bench.configure(bench.plain("hook", &url)).await;
     bench.step(Move::RequireInput).await;
@@ -58,7 +57,7 @@ async fn credentials_and_token_are_sent_as_given_and_half_of_them_not_at_all() {
     .into_iter()
     .enumerate()
     {
-        let hook = Hook::new(|_| Answer::Status(204)).await;
+        let hook = Receiver::new(|_| Answer::Status(204)).await;
         let mut config = bench.plain(&format!("hook {number}"), &hook.url());
         config.config.token = token.map(str::to_owned);
         config.config.authentication = authentication;
@@ -73,7 +72,7 @@ async fn credentials_and_token_are_sent_as_given_and_half_of_them_not_at_all() {
 #[tokio::test]
 async fn a_refusal_is_final_for_its_event_and_the_next_one_is_sent() {
     let (hook, bench) = (
-        Hook::new(|number| Answer::Status(if number == 0 { 404 } else { 200 })).await,
+        Receiver::new(|number| Answer::Status(if number == 0 { 404 } else { 200 })).await,
         Bench::new(with_long_pauses()).await,
     );
     bench.call("hook", &hook).await;
@@ -98,7 +97,7 @@ async fn what_may_pass_is_repeated_whatever_its_kind() {
         Answer::Drop,
     ] {
         let first = answer.clone();
-        let hook = Hook::new(move |number| {
+        let hook = Receiver::new(move |number| {
             if number < 2 {
                 first.clone()
             } else {
@@ -126,7 +125,7 @@ async fn what_may_pass_is_repeated_whatever_its_kind() {
 
 #[tokio::test]
 async fn an_event_that_failed_too_often_is_given_up_and_the_next_one_is_sent() {
-    let hook = Hook::new(|number| Answer::Status(if number < 4 { 503 } else { 200 })).await;
+    let hook = Receiver::new(|number| Answer::Status(if number < 4 { 503 } else { 200 })).await;
     let bench = Bench::new(quick()).await;
     bench.call("hook", &hook).await;
     bench.chunk("lost").await;
@@ -141,9 +140,9 @@ async fn an_event_that_failed_too_often_is_given_up_and_the_next_one_is_sent() {
 
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
-    let elsewhere = Hook::new(|_| Answer::Status(200)).await;
+    let elsewhere = Receiver::willing().await;
     let to = elsewhere.url();
-    let hook = Hook::new(move |_| Answer::Redirect(to.clone())).await;
+    let hook = Receiver::new(move |_| Answer::Redirect(to.clone())).await;
     let bench = Bench::new(quick()).await;
     bench.call("hook", &hook).await;
     bench.step(Move::Complete).await;
@@ -154,7 +153,7 @@ async fn a_redirect_is_not_followed() {
 
 #[tokio::test]
 async fn events_share_a_connection_until_the_receiver_closes_it() {
-    let hook = Hook::new(|number| {
+    let hook = Receiver::new(|number| {
         if number == 1 {
             Answer::Close
         } else {
@@ -175,7 +174,7 @@ async fn events_share_a_connection_until_the_receiver_closes_it() {
 
 #[tokio::test]
 async fn an_answer_without_end_is_not_read_to_its_end() {
-    let hook = Hook::new(|_| Answer::Endless).await;
+    let hook = Receiver::new(|_| Answer::Endless).await;
     let bench = Bench::new(quick()).await;
     bench.call("hook", &hook).await;
     bench.chunk("one").await;

@@ -8,7 +8,9 @@ use gateway_domain::{
     ports::{Store, Webhooks},
 };
 
-use super::support::{Answer, Bench, Hook, quick, with_long_pauses};
+use gateway_testkit::receiver::{Answer, Receiver};
+
+use super::support::{Bench, quick, with_long_pauses};
 use crate::Settings;
 
 fn hook_id() -> PushNotificationConfigId {
@@ -22,7 +24,7 @@ async fn delete(bench: &Bench) {
 
 #[tokio::test]
 async fn a_configuration_of_a_task_that_has_ended_is_not_followed() {
-    let hook = Hook::new(|_| Answer::Status(200)).await;
+    let hook = Receiver::willing().await;
     let bench = Bench::new(quick()).await;
     bench.step(Move::Complete).await;
     bench.call("hook", &hook).await;
@@ -54,7 +56,7 @@ async fn a_task_that_is_discarded_is_not_followed_any_more() {
 
 #[tokio::test]
 async fn a_deleted_configuration_gets_nothing_more_not_even_a_repetition_that_waited() {
-    let hook = Hook::new(|_| Answer::Status(503)).await;
+    let hook = Receiver::new(|_| Answer::Status(503)).await;
     let bench = Bench::new(with_long_pauses()).await;
     bench.call("hook", &hook).await;
     bench.chunk("one").await;
@@ -67,7 +69,7 @@ async fn a_deleted_configuration_gets_nothing_more_not_even_a_repetition_that_wa
 
 #[tokio::test]
 async fn a_deletion_does_not_wait_for_a_receiver_that_hangs() {
-    let hook = Hook::new(|_| Answer::Hang).await;
+    let hook = Receiver::new(|_| Answer::Hang).await;
     let bench = Bench::new(Settings {
         timeout: Duration::from_secs(3_000),
         ..quick()
@@ -94,7 +96,7 @@ async fn deleting_what_is_not_there_or_not_followed_is_nothing_to_wait_for() {
 
 #[tokio::test]
 async fn nothing_is_sent_to_a_configuration_that_the_store_no_longer_holds() {
-    let hook = Hook::new(|_| Answer::Status(200)).await;
+    let hook = Receiver::willing().await;
     let bench = Bench::new(quick()).await;
     bench.call("hook", &hook).await;
     // As when the process that was asked to delete it could not tell anybody.
@@ -107,8 +109,8 @@ async fn nothing_is_sent_to_a_configuration_that_the_store_no_longer_holds() {
 #[tokio::test]
 async fn a_replaced_configuration_gets_nothing_more_and_its_successor_what_comes_after() {
     let (old, new) = (
-        Hook::new(|_| Answer::Status(503)).await,
-        Hook::new(|_| Answer::Status(200)).await,
+        Receiver::new(|_| Answer::Status(503)).await,
+        Receiver::willing().await,
     );
     let bench = Bench::new(with_long_pauses()).await;
     bench.call("hook", &old).await;
@@ -166,8 +168,8 @@ async fn no_more_are_followed_than_there_are_places_and_an_end_frees_one() {
 
 #[tokio::test]
 async fn a_drain_sends_what_is_there_and_waits_for_nothing() {
-    let slow = Hook::new(|_| Answer::Status(200)).await;
-    let failing = Hook::new(|_| Answer::Status(503)).await;
+    let slow = Receiver::willing().await;
+    let failing = Receiver::new(|_| Answer::Status(503)).await;
     let bench = Bench::new(with_long_pauses()).await;
     bench.call("slow", &slow).await;
     bench.call("failing", &failing).await;
@@ -184,7 +186,7 @@ async fn a_drain_sends_what_is_there_and_waits_for_nothing() {
 
 #[tokio::test]
 async fn a_drain_cuts_who_hangs_when_its_patience_is_over() {
-    let hook = Hook::new(|_| Answer::Hang).await;
+    let hook = Receiver::new(|_| Answer::Hang).await;
     let bench = Bench::new(Settings {
         timeout: Duration::from_secs(3_000),
         ..quick()

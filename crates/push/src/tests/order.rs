@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use gateway_domain::lifecycle::Move;
 
-use super::support::{Answer, Bench, Fixed, Hook, quick};
+use gateway_testkit::receiver::{Answer, Receiver};
+
+use super::support::{Bench, Fixed, quick};
 use crate::{Attempt, Settings, client::Trusted};
 
 fn numbers(to: usize) -> Vec<String> {
@@ -13,8 +15,8 @@ fn numbers(to: usize) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_receiver_gets_the_events_in_their_order_also_across_a_repetition() {
-    let good = Hook::new(|_| Answer::Status(200)).await;
-    let failing_once = Hook::new(|number| Answer::Status(if number == 2 { 500 } else { 200 })).await;
+    let good = Receiver::willing().await;
+    let failing_once = Receiver::new(|number| Answer::Status(if number == 2 { 500 } else { 200 })).await;
     let bench = Bench::new(quick()).await;
     bench.call("good", &good).await;
     bench.call("failing once", &failing_once).await;
@@ -33,8 +35,8 @@ async fn every_receiver_gets_the_events_in_their_order_also_across_a_repetition(
 
 #[tokio::test]
 async fn a_receiver_that_hangs_holds_up_nobody_else_and_is_cut_and_called_again() {
-    let hanging = Hook::new(|_| Answer::Hang).await;
-    let good = Hook::new(|_| Answer::Status(200)).await;
+    let hanging = Receiver::new(|_| Answer::Hang).await;
+    let good = Receiver::willing().await;
     let bench = Bench::new(Settings {
         timeout: Duration::from_millis(200),
         ..quick()
@@ -63,7 +65,7 @@ async fn a_receiver_that_hangs_holds_up_nobody_else_and_is_cut_and_called_again(
 #[tokio::test]
 async fn a_receiver_that_fell_behind_the_log_gets_the_task_as_it_stands() {
     let (open, gate) = tokio::sync::watch::channel(false);
-    let hook = Hook::new(move |_| Answer::Status(if *gate.borrow() { 200 } else { 503 })).await;
+    let hook = Receiver::new(move |_| Answer::Status(if *gate.borrow() { 200 } else { 503 })).await;
     let short_log = gateway_testkit::store::Settings {
         log_entries: 2,
         ..gateway_testkit::store::Settings::default()
@@ -98,7 +100,7 @@ async fn a_receiver_that_fell_behind_the_log_gets_the_task_as_it_stands() {
 
 #[tokio::test]
 async fn what_no_client_sees_is_not_sent_either() {
-    let hook = Hook::new(|_| Answer::Status(200)).await;
+    let hook = Receiver::willing().await;
     let bench = Bench::new(quick()).await;
     bench.call("hook", &hook).await;
     let head = gateway_domain::ports::Store::head(&*bench.store, &bench.task)

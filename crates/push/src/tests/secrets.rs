@@ -7,7 +7,9 @@ use std::{
 
 use gateway_domain::{AuthenticationInfo, PushNotificationConfigRow, lifecycle::Move};
 
-use super::support::{Answer, Bench, Hook, quick};
+use gateway_testkit::receiver::{Answer, Receiver};
+
+use super::support::{Bench, quick};
 
 #[derive(Clone, Default)]
 struct Captured(Arc<Mutex<Vec<u8>>>);
@@ -32,7 +34,7 @@ async fn the_most_detailed_log_of_deliveries_that_fail_holds_no_secret() {
         .finish();
     let _logged = tracing::subscriber::set_default(subscriber);
 
-    let hook = Hook::new(|number| match number {
+    let hook = Receiver::new(|number| match number {
         0 => Answer::Drop,
         1 => Answer::Status(500),
         2 => Answer::Status(404),
