@@ -52,7 +52,6 @@ impl Card {
                     .extended
                     .map(|_| true)
                     .or(own.capabilities.extended_agent_card),
-                ..own.capabilities
             },
             default_input_modes: said.input_modes.unwrap_or(own.default_input_modes),
             default_output_modes: said.output_modes.unwrap_or(own.default_output_modes),
