@@ -3,14 +3,13 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use gateway_domain::{TaskPushNotificationConfig, lifecycle::Move, ports::Webhooks};
+use gateway_testkit::receiver::{Answer, Receiver};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tokio::net::TcpStream;
 use tokio_rustls::{
     TlsAcceptor,
     rustls::{RootCertStore, ServerConfig, crypto::ring, pki_types::PrivateKeyDer},
 };
-
-use gateway_testkit::receiver::{Answer, Receiver};
 
 use super::support::{Bench, Fixed, quick};
 use crate::{Attempt, DeadLetter, Settings, client::Trusted};

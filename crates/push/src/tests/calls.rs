@@ -1,9 +1,8 @@
 //! What a call looks like, and what becomes of each answer.
 
 use gateway_domain::{AuthenticationInfo, lifecycle::Move};
-use http::{Method, Version};
-
 use gateway_testkit::receiver::{Answer, Receiver};
+use http::{Method, Version};
 
 use super::support::{Bench, quick, with_long_pauses};
 use crate::{Attempt, DeadLetter};

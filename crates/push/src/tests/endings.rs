@@ -7,7 +7,6 @@ use gateway_domain::{
     lifecycle::Move,
     ports::{Store, Webhooks},
 };
-
 use gateway_testkit::receiver::{Answer, Receiver};
 
 use super::support::{Bench, quick, with_long_pauses};

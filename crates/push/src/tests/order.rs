@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use gateway_domain::lifecycle::Move;
-
 use gateway_testkit::receiver::{Answer, Receiver};
 
 use super::support::{Bench, Fixed, quick};

@@ -6,7 +6,6 @@ use std::{
 };
 
 use gateway_domain::{AuthenticationInfo, PushNotificationConfigRow, lifecycle::Move};
-
 use gateway_testkit::receiver::{Answer, Receiver};
 
 use super::support::{Bench, quick};
