@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use gateway_domain::{
-    ContextId, Limits, TaskId, decide,
+    ContextId, Limits, PushNotificationConfigId, PushNotificationConfigRow, TaskId, decide,
     decide::{NewTask, Stamp},
     lifecycle::Move,
     ports::{LogRead, Store},
@@ -290,4 +290,19 @@ async fn a_report_in_the_state_held_moves_a_task_and_leaves_no_second_place() {
     finish(&store, &id, 6).await;
     assert_eq!(store.sweep(moment(1_000_000)), 1);
     assert_eq!(sizes(&store), Sizes::default());
+}
+
+#[tokio::test]
+async fn a_configuration_that_is_replaced_or_deleted_leaves_no_row() {
+    let store = MemoryStore::default();
+    let id = create(&store, new_task(TaskId::new("task"))).await;
+    for row in ["first row", "second row"] {
+        let mut hook = config(&id, "hook");
+        hook.row = PushNotificationConfigRow::new(row);
+        store.put_config(hook, 10).await.unwrap();
+        assert_eq!(sizes(&store).configs, [1, 1], "{row}");
+    }
+    let hook = PushNotificationConfigId::new("hook");
+    assert!(store.delete_config(&id, &hook).await.unwrap());
+    assert_eq!(sizes(&store).configs, [0, 0]);
 }

@@ -2,7 +2,7 @@
 
 use gateway_domain::{TaskId, lifecycle::Move};
 
-use super::Bench;
+use super::{Bench, bench::join_pages};
 use crate::build::scope;
 
 async fn after(bench: &Bench, id: Option<&TaskId>, most: usize) -> Vec<TaskId> {
@@ -33,15 +33,7 @@ pub async fn all_tasks_are_read_on_after_any_id(bench: &Bench) {
     }
     created.sort();
     for most in [1, 2, 4, 9, 10] {
-        let mut read = Vec::new();
-        loop {
-            let page = after(bench, read.last(), most).await;
-            if page.is_empty() {
-                break;
-            }
-            assert!(page.len() <= most);
-            read.extend(page);
-        }
+        let read = join_pages(most, async |last| after(bench, last, most).await).await;
         assert_eq!(read, created, "{most} a page");
     }
     let gone = created.remove(4);

@@ -219,3 +219,18 @@ pub(super) fn everything(scope: Scope) -> ListQuery {
 pub(super) fn ids(listing: &Listing) -> Vec<TaskId> {
     listing.tasks.iter().map(|task| task.id.clone()).collect()
 }
+
+/// Reads page after page, each after the last row of the one before, until one is empty. Fails where a page is too
+/// long, or where they do not end.
+pub(super) async fn join_pages<T>(most: usize, read: impl AsyncFn(Option<&T>) -> Vec<T>) -> Vec<T> {
+    let mut joined = Vec::new();
+    loop {
+        let page = read(joined.last()).await;
+        assert!(page.len() <= most, "{} rows on a page of {most}", page.len());
+        if page.is_empty() {
+            return joined;
+        }
+        joined.extend(page);
+        assert!(joined.len() < 1_000, "the pages of {most} do not end");
+    }
+}

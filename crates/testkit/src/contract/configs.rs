@@ -5,7 +5,7 @@ use gateway_domain::{
     ports::PutConfigError, push::StoredConfig,
 };
 
-use super::Bench;
+use super::{Bench, bench::join_pages};
 use crate::build::{config, new_task};
 
 const MOST: usize = 10;
@@ -106,16 +106,11 @@ pub async fn configurations_of_a_task_are_paged_by_id(bench: &Bench) {
     }
     stored.sort_by_key(|config| config.config.id.clone());
     for most in [1, 2, 5, 6] {
-        let mut read: Vec<StoredConfig> = Vec::new();
-        loop {
-            let after = read.last().and_then(|config| config.config.id.clone());
-            let page = bench.reader().configs(&task, after, most).await.unwrap();
-            if page.is_empty() {
-                break;
-            }
-            assert!(page.len() <= most);
-            read.extend(page);
-        }
+        let read = join_pages(most, async |last: Option<&StoredConfig>| {
+            let after = last.and_then(|config| config.config.id.clone());
+            bench.reader().configs(&task, after, most).await.unwrap()
+        })
+        .await;
         assert_eq!(read, stored, "{most} a page");
     }
 }
@@ -130,16 +125,11 @@ pub async fn all_configurations_are_paged_by_row(bench: &Bench) {
     }
     stored.sort_by_key(|config| config.row.clone());
     for most in [1, 4, 6, 7] {
-        let mut read: Vec<StoredConfig> = Vec::new();
-        loop {
-            let after = read.last().map(|config| config.row.clone());
-            let page = bench.reader().all_configs(after, most).await.unwrap();
-            if page.is_empty() {
-                break;
-            }
-            assert!(page.len() <= most);
-            read.extend(page);
-        }
+        let read = join_pages(most, async |last: Option<&StoredConfig>| {
+            let after = last.map(|config| config.row.clone());
+            bench.reader().all_configs(after, most).await.unwrap()
+        })
+        .await;
         assert_eq!(read, stored, "{most} a page");
     }
 }

@@ -73,10 +73,34 @@ pub async fn a_filter_by_time_takes_in_its_moment_and_what_is_later(bench: &Benc
     assert_eq!(filtered(bench, filter(4)).await.total, 0);
 }
 
+pub async fn a_position_older_than_the_filter_ends_the_list(bench: &Bench) {
+    bench.visible_task(5).await;
+    let older = TaskPosition {
+        timestamp: moment(1),
+        id: TaskId::new("nobody's"),
+    };
+    let filter = TaskFilter {
+        status_timestamp_after: Some(moment(3)),
+        ..TaskFilter::default()
+    };
+    let query = ListQuery {
+        filter,
+        after: Some(older),
+        ..everything(scope(None, None))
+    };
+    let listing = bench.list(query).await;
+    assert_eq!((listing.tasks.len(), listing.more, listing.total), (0, false, 1));
+}
+
 pub async fn every_filter_on_every_page_size_lists_what_a_plain_search_finds(bench: &Bench) {
     let tasks = scattered(bench).await;
     let contexts = [None, Some("c0"), Some("c1"), Some("none")];
-    let states = [None, Some(TaskState::Working), Some(TaskState::Canceled)];
+    let states = [
+        None,
+        Some(TaskState::Submitted),
+        Some(TaskState::Working),
+        Some(TaskState::Canceled),
+    ];
     let moments = [None, Some(0), Some(4), Some(9), Some(10)];
     for (context, status, since) in contexts
         .into_iter()

@@ -2,7 +2,7 @@
 
 use gateway_domain::{Entry, LogEntry, Revision, StreamResponse, TaskId, lifecycle::Move, ports::LogRead};
 
-use super::{Bench, SHORT_LOG};
+use super::{Bench, SHORT_LOG, bench::join_pages};
 
 async fn revisions(bench: &Bench, id: &TaskId, after: Revision, most: usize) -> Option<Vec<Revision>> {
     match bench.log(id, after, most).await {
@@ -17,16 +17,12 @@ pub async fn a_log_is_read_in_pages_without_gap_or_repeat(bench: &Bench) {
         bench.append(&id, "a", &format!("chunk {chunk}")).await;
     }
     for most in [1, 2, 7, 24, 25, 26] {
-        let mut read = Vec::new();
-        loop {
-            let after = read.last().copied().unwrap_or(0);
-            let page = revisions(bench, &id, after, most).await.unwrap();
-            if page.is_empty() {
-                break;
-            }
-            assert!(page.len() <= most, "{most} a page");
-            read.extend(page);
-        }
+        let read = join_pages(most, async |last: Option<&Revision>| {
+            revisions(bench, &id, last.copied().unwrap_or(0), most)
+                .await
+                .unwrap()
+        })
+        .await;
         assert!(read.iter().copied().eq(1..=25), "{most} a page: {read:?}");
     }
 }

@@ -124,6 +124,7 @@ contract! { $
         filters::{
             a_context_a_state_and_both_select_their_tasks,
             a_filter_by_time_takes_in_its_moment_and_what_is_later,
+            a_position_older_than_the_filter_ends_the_list,
             every_filter_on_every_page_size_lists_what_a_plain_search_finds,
         }
         pages::{
@@ -163,7 +164,7 @@ contract! { $
             commits_to_different_tasks_do_not_conflict,
             a_task_is_either_shown_or_discarded,
             what_a_follower_is_told_can_be_read,
-            every_follower_ends_at_the_last_commit,
+            a_follower_never_hears_of_less_than_before_and_ends_at_the_last_commit,
             a_page_is_in_order_while_its_tasks_move,
         };
     SHORT_LOG:

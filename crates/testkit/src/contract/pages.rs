@@ -40,6 +40,7 @@ pub async fn pages_join_to_the_whole_list_even_where_moments_are_equal(bench: &B
         loop {
             let next = page(bench, after, most).await;
             joined.extend(ids(&next));
+            assert!(joined.len() <= whole.len(), "{most} a page: {joined:?}");
             if !next.more {
                 break;
             }
@@ -88,6 +89,7 @@ pub async fn what_does_not_move_is_neither_skipped_nor_repeated_while_others_do(
     loop {
         let next = page(bench, after, 3).await;
         seen.extend(ids(&next));
+        assert!(seen.len() < 100, "the pages do not end: {seen:?}");
         if !next.more {
             break;
         }

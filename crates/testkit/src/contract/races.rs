@@ -174,28 +174,32 @@ pub async fn what_a_follower_is_told_can_be_read(bench: &Bench) {
     reader.await.unwrap();
 }
 
-pub async fn every_follower_ends_at_the_last_commit(bench: &Bench) {
-    for _ in 0..20 {
-        let id = bench.visible_task(0).await;
-        let followers = at_once((0..12).map(|number| {
-            let (bench, id) = (bench.clone(), id.clone());
-            async move {
-                if number < 4 {
+pub async fn a_follower_never_hears_of_less_than_before_and_ends_at_the_last_commit(bench: &Bench) {
+    const WRITERS: u64 = 8;
+    const COMMITS: u64 = 50;
+    let id = bench.visible_task(0).await;
+    let runs = (0..WRITERS + 2).map(|number| {
+        let (bench, id) = (bench.clone(), id.clone());
+        async move {
+            if number < WRITERS {
+                for _ in 0..COMMITS {
                     bench.append(&id, "a", "chunk").await;
-                    return None;
                 }
-                Some(bench.reader().follow(&id).await.unwrap().unwrap())
+                return;
             }
-        }))
-        .await;
-        // Whoever tells last, the pulse that stays is the newest.
-        for mut follower in followers.into_iter().flatten() {
-            follower
-                .wait_for(|pulse| pulse.cursor.revision == 5)
-                .await
-                .unwrap();
+            let mut follower = bench.reader().follow(&id).await.unwrap().unwrap();
+            let mut heard = 0;
+            while heard < 1 + WRITERS * COMMITS {
+                let told = follower.borrow_and_update().cursor.revision;
+                assert!(told >= heard, "{told} after {heard}");
+                heard = told;
+                if heard < 1 + WRITERS * COMMITS {
+                    follower.changed().await.unwrap();
+                }
+            }
         }
-    }
+    });
+    at_once(runs.collect::<Vec<_>>()).await;
 }
 
 pub async fn a_page_is_in_order_while_its_tasks_move(bench: &Bench) {
