@@ -61,6 +61,16 @@ impl Index {
         }
     }
 
+    /// Moves a task from the place that one head gave it to that of its next head.
+    pub(crate) fn replace(&mut self, before: &TaskHead, after: &TaskHead) {
+        if before.hidden || after.hidden {
+            self.remove(before);
+            self.insert(after);
+        } else if let Some(scope) = self.0.get_mut(&after.scope) {
+            scope.replace(before, after);
+        }
+    }
+
     #[cfg(test)]
     pub(crate) fn scopes(&self) -> usize {
         self.0.len()
@@ -86,6 +96,24 @@ impl ScopeIndex {
         self.all.remove(&place);
         remove_from(&mut self.by_context, &head.context_id, &place);
         remove_from(&mut self.by_state, &head.status.state, &place);
+    }
+
+    /// Scope and context of a task never change, and a short task does all its steps within a millisecond or two.
+    fn replace(&mut self, before: &TaskHead, after: &TaskHead) {
+        let (old, new) = (place(before), place(after));
+        let moved = old != new;
+        if moved {
+            self.all.remove(&old);
+            self.all.insert(new.clone());
+            if let Some(context) = self.by_context.get_mut(&after.context_id) {
+                context.remove(&old);
+                context.insert(new.clone());
+            }
+        }
+        if moved || before.status.state != after.status.state {
+            remove_from(&mut self.by_state, &before.status.state, &old);
+            self.by_state.entry(after.status.state).or_default().insert(new);
+        }
     }
 
     fn page(&self, filter: &TaskFilter, after: Option<&TaskPosition>, most: usize) -> Page {

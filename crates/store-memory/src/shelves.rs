@@ -1,7 +1,11 @@
 //! Everything that is held and in which order: the one place where a task is put up and taken down again, so that no
 //! trace of it stays in any map. Whoever has it to himself may touch records too, never the other way round.
 
-use std::{collections::BTreeMap, ops::Bound, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    ops::Bound,
+    sync::Arc,
+};
 
 use gateway_domain::{
     PushNotificationConfigId, TaskId, TaskSnapshot, Timestamp,
@@ -32,7 +36,9 @@ pub struct Held {
 #[derive(Debug, Default)]
 pub(crate) struct Shelves {
     settings: Settings,
-    tasks: BTreeMap<TaskId, Arc<Record>>,
+    tasks: HashMap<TaskId, Arc<Record>>,
+    /// The same tasks by id. Finding one in here would compare long ids that begin alike, again and again.
+    order: BTreeSet<TaskId>,
     index: Index,
     retention: Retention,
     configs: Configs,
@@ -62,8 +68,9 @@ impl Shelves {
             self.configs.insert(&id, config);
         }
         self.index.insert(&creation.head);
-        self.tasks
-            .insert(id, Arc::new(Record::new(creation, &self.settings)));
+        let record = Arc::new(Record::new(creation, &self.settings));
+        self.order.insert(id.clone());
+        self.tasks.insert(id, record);
         Ok(())
     }
 
@@ -92,8 +99,7 @@ impl Shelves {
             self.configs.insert(&before.id, config);
         }
         let after = record.head();
-        self.index.remove(&before);
-        self.index.insert(&after);
+        self.index.replace(&before, &after);
         let ended = after.status.state.is_terminal() && !before.status.state.is_terminal();
         let retired = if ended {
             self.finish(&after, record.weight())
@@ -125,6 +131,7 @@ impl Shelves {
 
     fn remove(&mut self, id: &TaskId) -> Option<Arc<Record>> {
         let record = self.tasks.remove(id)?;
+        self.order.remove(id);
         let head = record.head();
         self.index.remove(&head);
         self.retention.remove(&head);
@@ -144,8 +151,8 @@ impl Shelves {
 
     pub(crate) fn all(&self, after: Option<&TaskId>, most: usize) -> Vec<View> {
         let after = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let records = self.tasks.range((after, Bound::Unbounded)).take(most);
-        records.map(|(_, record)| record.view()).collect()
+        let ids = self.order.range((after, Bound::Unbounded)).take(most);
+        ids.filter_map(|id| Some(self.tasks.get(id)?.view())).collect()
     }
 
     pub(crate) fn put_config(&mut self, config: StoredConfig, most: usize) -> Result<(), PutConfigError> {
@@ -183,7 +190,7 @@ impl Shelves {
     #[cfg(test)]
     pub(crate) fn sizes(&self) -> Sizes {
         Sizes {
-            tasks: self.tasks.len(),
+            tasks: [self.tasks.len(), self.order.len()],
             scopes: self.index.scopes(),
             configs: self.configs.sizes(),
             retention: self.retention.sizes(),
@@ -232,7 +239,7 @@ fn shown(task: &TaskSnapshot, query: &ListQuery) -> TaskSnapshot {
 #[cfg(test)]
 #[derive(Debug, PartialEq, Eq, Default)]
 pub(crate) struct Sizes {
-    pub(crate) tasks: usize,
+    pub(crate) tasks: [usize; 2],
     pub(crate) scopes: usize,
     pub(crate) configs: [usize; 2],
     pub(crate) retention: [usize; 3],

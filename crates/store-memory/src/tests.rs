@@ -198,7 +198,7 @@ async fn ten_thousand_tasks_that_came_and_went_leave_nothing_behind() {
         }
     }
     let held = sizes(&store);
-    assert_eq!((held.tasks, held.configs), (1_000, [1_000, 1_000]));
+    assert_eq!((held.tasks, held.configs), ([1_000, 1_000], [1_000, 1_000]));
     assert!(
         held.scopes <= 1_000 && held.retention[..2] == [10, 1_000],
         "{held:?}"
