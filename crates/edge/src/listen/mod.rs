@@ -49,7 +49,8 @@ where
     let connections = Arc::new(Connections::new(&settings, &tasks, &shutdown, &end));
     let mut slots = Slots::new(settings.connections);
     while let Some((io, slot)) = shutdown.run_until_cancelled(next(&acceptor, &mut slots)).await {
-        let connection = connections.clone().run(io, service.clone());
+        // Boxed, since each future around it would otherwise hold its place twice: for good in memory, and in copies.
+        let connection = Box::pin(connections.clone().run(io, service.clone()));
         let connection = end.clone().run_until_cancelled_owned(connection);
         tasks.spawn(async move {
             connection.await;
