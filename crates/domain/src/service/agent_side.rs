@@ -101,12 +101,13 @@ impl Inner {
     /// it as task work.
     async fn act(&self, id: &TaskId, action: &AgentAction) -> Result<(), Error> {
         self.check_artifact_parts(action)?;
-        let head = self.store().head(id).await?.ok_or_else(Error::task_not_found)?;
+        let mut head = self.head(id).await?;
         if head.hidden {
             self.show(id).await?;
+            head = self.head(id).await?;
         }
         let decide = |head: &_| decide::act(head, action.clone(), self.limits(), self.stamp());
-        self.commit_with(id, decide).await.map(|_| ())
+        self.commit_from(head, decide).await.map(|_| ())
     }
 
     fn check_artifact_parts(&self, action: &AgentAction) -> Result<(), Error> {

@@ -225,19 +225,32 @@ impl Inner {
         Ok(head)
     }
 
+    async fn head(&self, id: &TaskId) -> Result<Arc<TaskHead>, Error> {
+        self.store().head(id).await?.ok_or_else(Error::task_not_found)
+    }
+
     /// Decides and commits, again and again while others write in between.
     async fn commit_with(
         &self,
         id: &TaskId,
         decide: impl Fn(&TaskHead) -> Result<Change, Error>,
     ) -> Result<TaskHead, Error> {
+        let head = self.head(id).await?;
+        self.commit_from(head, decide).await
+    }
+
+    /// The same with a head that was read a moment ago.
+    async fn commit_from(
+        &self,
+        mut head: Arc<TaskHead>,
+        decide: impl Fn(&TaskHead) -> Result<Change, Error>,
+    ) -> Result<TaskHead, Error> {
         for _ in 0..MOST_ATTEMPTS {
-            let head = self.store().head(id).await?.ok_or_else(Error::task_not_found)?;
             let change = decide(&head)?;
             let next = change.head.clone();
             match self.store().commit(change).await {
                 Ok(()) => return Ok(next),
-                Err(CommitError::Conflict) => {}
+                Err(CommitError::Conflict) => head = self.head(&head.id).await?,
                 Err(error) => return Err(self.not_committed(error)),
             }
         }

@@ -143,7 +143,8 @@ impl Inner {
 
     /// Makes a task visible if it is not.
     pub(super) async fn show(&self, task: &TaskId) -> Result<(), Error> {
-        loop {
+        // Most are visible when this is asked: their heads say so without a copy of the task.
+        while self.head(task).await?.hidden {
             let StoredTask { head, task: snapshot } = self.read(task).await?;
             let Some(change) = decide::show(&head, Arc::new(snapshot), self.stamp()) else {
                 return Ok(());
@@ -154,6 +155,7 @@ impl Inner {
                 Err(error) => return Err(self.not_committed(error)),
             }
         }
+        Ok(())
     }
 
     async fn show_or_log(&self, task: &TaskId) {
