@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use crate::{
     ArtifactId, ContextId, Cursor, Error, LogEntry, Message, MessageId, PushNotificationConfigId,
     PushNotificationConfigRow, Revision, Scope, TaskId, TaskPushNotificationConfig, TaskSnapshot, TaskState,
-    TaskStatus, Timestamp,
+    TaskStatus, Tenant, Timestamp,
     error::Violation,
     json::Object,
     page::TaskPosition,
@@ -21,6 +21,12 @@ use crate::{
 /// Every method is atomic. What has been answered is kept, and is seen by every later call on every replica.
 #[async_trait]
 pub trait Store: Send + Sync {
+    /// The id under which a fresh task of a tenant is to be created. A store that has several places writes into it
+    /// where the task lies.
+    fn name_task(&self, fresh: TaskId, _tenant: Option<&Tenant>) -> TaskId {
+        fresh
+    }
+
     /// Stores a new task with its first entry, and its configuration if it has one.
     async fn create(&self, creation: Creation) -> Result<(), CreateError>;
 

@@ -230,7 +230,7 @@ impl Inner {
 
     fn new_task(&self, request: &SendMessage, scope: Scope) -> Result<(Creation, Option<Placed>), Error> {
         let ids = &self.parts.ids;
-        let id = ids.task_id();
+        let id = self.store().name_task(ids.task_id(), scope.tenant.as_ref());
         let placed = self.inline_config(request, &id)?;
         let new = NewTask {
             context_id: request

@@ -1,13 +1,16 @@
 //! The store under test with the few steps that all cases are made of. Inputs are decided by the domain's rules, as a
 //! gateway decides them.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, Ordering},
+use std::{
+    any::Any,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use gateway_domain::{
-    ContextId, Error, Limits, Revision, Scope, TaskId,
+    ContextId, Error, Limits, Revision, Scope, TaskId, Tenant,
     decide::{self, NewTask, Stamp},
     lifecycle::Move,
     ports::{
@@ -25,6 +28,7 @@ pub struct Bench {
     reader: Arc<dyn Store>,
     limits: Limits,
     drawn: Arc<AtomicU32>,
+    kept: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Bench {
@@ -35,6 +39,7 @@ impl Bench {
             reader: store,
             limits: Limits::default(),
             drawn: Arc::default(),
+            kept: None,
         }
     }
 
@@ -42,6 +47,13 @@ impl Bench {
     #[must_use]
     pub fn reading_through(mut self, replica: Arc<dyn Store>) -> Self {
         self.reader = replica;
+        self
+    }
+
+    /// Keeps what the store needs as long as the bench is there.
+    #[must_use]
+    pub fn keeping(mut self, needed: impl Any + Send + Sync) -> Self {
+        self.kept = Some(Arc::new(needed));
         self
     }
 
@@ -55,7 +67,13 @@ impl Bench {
 
     /// A fresh id. Ids rise, but no case relies on it.
     pub(super) fn task_id(&self) -> TaskId {
-        TaskId::new(format!("task-{:06}", self.draw()))
+        self.task_id_in(None)
+    }
+
+    /// A fresh id for a task of a tenant.
+    pub(super) fn task_id_in(&self, tenant: Option<&Tenant>) -> TaskId {
+        let fresh = TaskId::new(format!("task-{:06}", self.draw()));
+        self.writer.name_task(fresh, tenant)
     }
 
     pub(super) fn stamp(&self, second: i64) -> Stamp {
@@ -104,10 +122,11 @@ impl Bench {
     }
 
     pub(super) async fn task_in(&self, scope: Scope, context: &str, second: i64) -> TaskId {
+        let id = self.task_id_in(scope.tenant.as_ref());
         let new = NewTask {
             scope,
             context_id: ContextId::new(context),
-            ..new_task(self.task_id())
+            ..new_task(id)
         };
         self.create(new, second).await
     }

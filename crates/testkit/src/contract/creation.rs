@@ -14,10 +14,12 @@ use super::{
 use crate::build::{config, moment, new_task, scope, user_message};
 
 pub async fn a_created_task_is_there_for_every_read(bench: &Bench) {
+    let scope = scope(Some("acme"), Some("ada"));
+    let id = bench.task_id_in(scope.tenant.as_ref());
     let new = NewTask {
-        scope: scope(Some("acme"), Some("ada")),
+        scope,
         message: user_message("hello"),
-        ..new_task(bench.task_id())
+        ..new_task(id)
     };
     let creation = bench.creation(new, 7);
     let (head, task, entry) = (
@@ -122,9 +124,13 @@ pub async fn the_live_limit_counts_hidden_tasks(bench: &Bench) {
 }
 
 pub async fn the_live_limit_counts_a_tenant_whoever_owns_its_tasks(bench: &Bench) {
-    let of = |tenant, owner| NewTask {
-        scope: scope(tenant, owner),
-        ..new_task(bench.task_id())
+    let of = |tenant, owner| {
+        let scope = scope(tenant, owner);
+        let id = bench.task_id_in(scope.tenant.as_ref());
+        NewTask {
+            scope,
+            ..new_task(id)
+        }
     };
     bench
         .create_within(1, of(Some("acme"), Some("ada")))
