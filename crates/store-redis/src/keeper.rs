@@ -1,0 +1,165 @@
+//! What goes on besides calls: asking Redis whether it is there, looking at tasks whose news may have been missed,
+//! ending subscriptions that nobody needs, and removing finished tasks whose time is over.
+
+use std::{
+    sync::{Arc, Weak, atomic::Ordering::Relaxed},
+    time::Duration,
+};
+
+use futures::{StreamExt, stream};
+use gateway_domain::{Timestamp, ports::StoreError};
+use tokio::{task::JoinHandle, time};
+
+use crate::{Inner, keys::Bucket, scripts};
+
+/// How often the keeper looks.
+const ROUND: Duration = Duration::from_secs(1);
+
+/// Without an answer for so long, the replica is not ready.
+const AWAY: Duration = Duration::from_secs(5);
+
+/// Questions about tasks that are under way at once.
+const QUESTIONS: usize = 32;
+
+/// Tasks that one script removes: few enough for calls to get their turn in between.
+const SWEPT_AT_ONCE: usize = 64;
+
+/// How many finished tasks have been removed, by the bound that they were over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Retired {
+    /// Their tenant had too many.
+    pub over_count: u64,
+    /// Their time was over.
+    pub over_age: u64,
+}
+
+/// How many tasks are held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Held {
+    /// Not finished, hidden ones included.
+    pub live: usize,
+    /// Finished.
+    pub finished: usize,
+}
+
+/// The running keeper; it ends when this is dropped.
+pub(crate) struct Keeper(JoinHandle<()>);
+
+impl Keeper {
+    pub(crate) fn of(inner: &Arc<Inner>) -> Self {
+        Self(tokio::spawn(keep(Arc::downgrade(inner))))
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+async fn keep(inner: Weak<Inner>) {
+    let mut rounds = time::interval(ROUND);
+    rounds.set_missed_tick_behavior(time::MissedTickBehavior::Delay);
+    loop {
+        rounds.tick().await;
+        let Some(inner) = inner.upgrade() else {
+            return;
+        };
+        inner.look_around().await;
+    }
+}
+
+impl Inner {
+    async fn look_around(&self) {
+        // Without it nobody would notice that Redis is back while no calls come.
+        let ping: Result<String, _> = self.link.ask(&redis::cmd("PING")).await;
+        if ping.is_err() {
+            return;
+        }
+        // What fails here comes up again in a later round: an unsubscribed task stays among those that were left,
+        // and silence makes a task doubtful again.
+        stream::iter(self.followers.doubtful())
+            .for_each_concurrent(QUESTIONS, |id| async move { drop(self.look_at(&id).await) })
+            .await;
+        stream::iter(self.followers.left())
+            .for_each_concurrent(QUESTIONS, |(id, followed)| async move {
+                drop(self.unsubscribe(&id, &followed).await);
+            })
+            .await;
+    }
+
+    pub(crate) fn is_ready(&self) -> bool {
+        self.link.away_for().is_none_or(|away| away < AWAY)
+    }
+
+    pub(crate) async fn sweep(&self, now: Timestamp) -> Result<usize, StoreError> {
+        let (mut swept, mut held) = (0, Held::default());
+        for bucket in self.layout.all() {
+            loop {
+                let (removed, live, finished) = self.sweep_bucket(bucket, now).await?;
+                swept += removed;
+                if removed < SWEPT_AT_ONCE {
+                    held.live += live;
+                    held.finished += finished;
+                    break;
+                }
+            }
+        }
+        self.counts
+            .over_age
+            .fetch_add(u64::try_from(swept).unwrap_or_default(), Relaxed);
+        self.counts.live.store(held.live, Relaxed);
+        self.counts.finished.store(held.finished, Relaxed);
+        Ok(swept)
+    }
+
+    async fn sweep_bucket(
+        &self,
+        bucket: Bucket,
+        now: Timestamp,
+    ) -> Result<(usize, usize, usize), StoreError> {
+        let kept = i64::try_from(self.settings.finished_kept.as_millis()).unwrap_or(i64::MAX);
+        let mut script = scripts::SWEEP.key(self.layout.stem(bucket));
+        script.arg(now.millis().saturating_sub(kept)).arg(SWEPT_AT_ONCE);
+        // Sent twice it would count some tasks once only, and still remove the right ones.
+        self.link.run(&script).await
+    }
+
+    pub(crate) fn retired(&self) -> Retired {
+        Retired {
+            over_count: self.counts.over_count.load(Relaxed),
+            over_age: self.counts.over_age.load(Relaxed),
+        }
+    }
+
+    pub(crate) fn held(&self) -> Held {
+        Held {
+            live: self.counts.live.load(Relaxed),
+            finished: self.counts.finished.load(Relaxed),
+        }
+    }
+
+    /// Makes sure that all replicas lay keys out in the same way.
+    pub(crate) async fn agree_on_layout(&self) -> Result<(), StoreError> {
+        let own = self.layout.buckets.to_string();
+        let agreed = self.agree("buckets", own.as_bytes()).await?;
+        if agreed == own.as_bytes() {
+            return Ok(());
+        }
+        let agreed = String::from_utf8_lossy(&agreed);
+        Err(StoreError::new(format_args!(
+            "this deployment was made with {agreed} buckets and cannot be read with {own}: set them to {agreed}, or \
+             choose another prefix"
+        )))
+    }
+
+    pub(crate) async fn agree(&self, name: &str, value: &[u8]) -> Result<Vec<u8>, StoreError> {
+        let key = self.layout.deployment();
+        let mut propose = redis::cmd("HSETNX");
+        propose.arg(&key).arg(name).arg(value);
+        let _came_first: bool = self.link.ask(&propose).await?;
+        let mut read = redis::cmd("HGET");
+        read.arg(&key).arg(name);
+        self.link.ask(&read).await
+    }
+}

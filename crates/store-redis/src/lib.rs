@@ -1,0 +1,201 @@
+//! The store that keeps tasks in Redis, so that any replica can answer any call and follow any task.
+//!
+//! Each commit is one script in one slot: it compares the revision, applies, and writes the log entry. Live tasks
+//! never leave; finished ones are bounded in number and age. What Redis itself loses, with its machine or in a
+//! failover, is lost here too.
+
+mod configs;
+mod followers;
+mod keeper;
+mod keys;
+mod link;
+mod news;
+mod reading;
+mod records;
+mod scripts;
+mod settings;
+mod tasks;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, AtomicUsize},
+};
+
+use async_trait::async_trait;
+use gateway_domain::{
+    PushNotificationConfigId, PushNotificationConfigRow, Revision, TaskId, Tenant, Timestamp,
+    ports::{
+        Change, CommitError, CreateError, Creation, ListQuery, Listing, LogRead, Pulse, PutConfigError,
+        Store, StoreError, StoredTask, TaskHead,
+    },
+    push::StoredConfig,
+};
+use tokio::sync::watch;
+
+use crate::{followers::Followers, keeper::Keeper, keys::Layout, link::Link};
+
+pub use crate::{
+    keeper::{Held, Retired},
+    settings::Settings,
+};
+
+/// Tasks in Redis. Dropping it ends its connections.
+pub struct RedisStore {
+    inner: Arc<Inner>,
+    /// Looks after connections and followers as long as the store is there.
+    _keeper: Keeper,
+}
+
+struct Inner {
+    link: Link,
+    layout: Layout,
+    settings: Settings,
+    followers: Arc<Followers>,
+    counts: Counts,
+}
+
+#[derive(Default)]
+struct Counts {
+    over_count: AtomicU64,
+    over_age: AtomicU64,
+    live: AtomicUsize,
+    finished: AtomicUsize,
+}
+
+impl RedisStore {
+    /// Connects, and agrees with the deployment's other replicas on its layout.
+    ///
+    /// # Errors
+    /// Redis cannot be reached or does not let this user in, or the deployment was made with another layout.
+    pub async fn open(settings: Settings) -> Result<Self, StoreError> {
+        settings.check()?;
+        let followers = Arc::<Followers>::default();
+        let link = Link::open(&settings.url, news::receiver(followers.clone())).await?;
+        let inner = Arc::new(Inner {
+            link,
+            layout: Layout {
+                prefix: settings.prefix.clone(),
+                buckets: settings.buckets,
+            },
+            settings,
+            followers,
+            counts: Counts::default(),
+        });
+        inner.agree_on_layout().await?;
+        Ok(Self {
+            _keeper: Keeper::of(&inner),
+            inner,
+        })
+    }
+
+    /// A value that all replicas of the deployment share: this one, unless another came first.
+    ///
+    /// # Errors
+    /// Redis did not answer.
+    pub async fn agree(&self, name: &str, value: &[u8]) -> Result<Vec<u8>, StoreError> {
+        self.inner.agree(name, value).await
+    }
+
+    /// Whether Redis answers, or has not for a few seconds only: all replicas see the same short break, and none
+    /// of them would be the better one to ask.
+    pub fn is_ready(&self) -> bool {
+        self.inner.is_ready()
+    }
+
+    /// Removes the finished tasks whose time is over, and counts what is held; says how many it removed. Nothing
+    /// else looks at their age, so somebody has to call this now and then, on any replica or on all of them.
+    ///
+    /// # Errors
+    /// Redis did not answer.
+    pub async fn sweep(&self, now: Timestamp) -> Result<usize, StoreError> {
+        self.inner.sweep(now).await
+    }
+
+    /// How many finished tasks this replica has removed so far, and why.
+    pub fn retired(&self) -> Retired {
+        self.inner.retired()
+    }
+
+    /// How many tasks the deployment held at the last sweep.
+    pub fn held(&self) -> Held {
+        self.inner.held()
+    }
+}
+
+#[async_trait]
+impl Store for RedisStore {
+    fn name_task(&self, fresh: TaskId, tenant: Option<&Tenant>) -> TaskId {
+        self.inner.layout.mark(&fresh, tenant)
+    }
+
+    async fn create(&self, creation: Creation) -> Result<(), CreateError> {
+        self.inner.create(creation).await
+    }
+
+    async fn discard(&self, id: &TaskId) -> Result<bool, StoreError> {
+        self.inner.discard(id).await
+    }
+
+    async fn head(&self, id: &TaskId) -> Result<Option<Arc<TaskHead>>, StoreError> {
+        self.inner.head(id).await
+    }
+
+    async fn read(&self, id: &TaskId) -> Result<Option<StoredTask>, StoreError> {
+        self.inner.read(id).await
+    }
+
+    async fn commit(&self, change: Change) -> Result<(), CommitError> {
+        self.inner.commit(change).await
+    }
+
+    async fn log(&self, id: &TaskId, after: Revision, most: usize) -> Result<LogRead, StoreError> {
+        self.inner.log(id, after, most).await
+    }
+
+    async fn follow(&self, id: &TaskId) -> Result<Option<watch::Receiver<Pulse>>, StoreError> {
+        self.inner.follow(id).await
+    }
+
+    async fn list(&self, query: ListQuery) -> Result<Listing, StoreError> {
+        self.inner.list(query).await
+    }
+
+    async fn all(&self, after: Option<TaskId>, most: usize) -> Result<Vec<StoredTask>, StoreError> {
+        self.inner.all(after, most).await
+    }
+
+    async fn put_config(&self, config: StoredConfig, most: usize) -> Result<(), PutConfigError> {
+        self.inner.put_config(config, most).await
+    }
+
+    async fn config(
+        &self,
+        task: &TaskId,
+        id: &PushNotificationConfigId,
+    ) -> Result<Option<StoredConfig>, StoreError> {
+        self.inner.config(task, id).await
+    }
+
+    async fn configs(
+        &self,
+        task: &TaskId,
+        after: Option<PushNotificationConfigId>,
+        most: usize,
+    ) -> Result<Vec<StoredConfig>, StoreError> {
+        self.inner.configs(task, after, most).await
+    }
+
+    async fn delete_config(&self, task: &TaskId, id: &PushNotificationConfigId) -> Result<bool, StoreError> {
+        self.inner.delete_config(task, id).await
+    }
+
+    async fn all_configs(
+        &self,
+        after: Option<PushNotificationConfigRow>,
+        most: usize,
+    ) -> Result<Vec<StoredConfig>, StoreError> {
+        self.inner.all_configs(after, most).await
+    }
+}

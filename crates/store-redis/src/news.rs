@@ -1,0 +1,221 @@
+//! News of tasks: from the channel of each to those who follow it here.
+
+use std::sync::Arc;
+
+use gateway_domain::{
+    TaskId,
+    ports::{Pulse, StoreError},
+};
+use redis::{Cmd, PushInfo, PushKind, Value, aio::SendError};
+use tokio::sync::watch;
+
+use crate::{
+    Inner,
+    followers::{Followed, Followers},
+    keys::{self, Bucket},
+    records,
+};
+
+/// Takes in what Redis says without being asked. It never waits: everything else on the connection stands behind it.
+pub(crate) fn receiver(
+    followers: Arc<Followers>,
+) -> impl Fn(PushInfo) -> Result<(), SendError> + Send + Sync + 'static {
+    move |push| {
+        take(&followers, &push);
+        Ok(())
+    }
+}
+
+fn take(followers: &Followers, push: &PushInfo) {
+    let Some(id) = task_of(push) else {
+        return;
+    };
+    match (&push.kind, push.data.get(1)) {
+        (PushKind::SMessage, Some(Value::BulkString(news))) if news.is_empty() => followers.close(&id),
+        (PushKind::SMessage, Some(Value::BulkString(news))) => {
+            match std::str::from_utf8(news).ok().and_then(records::read_pulse) {
+                Some(pulse) => followers.tell(&id, pulse),
+                None => followers.doubt(&id),
+            }
+        }
+        // A first subscription is looked up anyway; a later one says that the connection had been away.
+        (PushKind::SSubscribe | PushKind::SUnsubscribe, _) => followers.doubt(&id),
+        _ => {}
+    }
+}
+
+/// The task whose channel it came over.
+fn task_of(push: &PushInfo) -> Option<TaskId> {
+    let Value::BulkString(channel) = push.data.first()? else {
+        return None;
+    };
+    let (_, rest) = std::str::from_utf8(channel).ok()?.split_once("}:")?;
+    let id = rest.strip_prefix(keys::NEWS)?.strip_prefix(':')?;
+    Some(TaskId::new(id))
+}
+
+impl Inner {
+    pub(crate) async fn follow(&self, id: &TaskId) -> Result<Option<watch::Receiver<Pulse>>, StoreError> {
+        let Some(bucket) = self.layout.bucket(id) else {
+            return Ok(None);
+        };
+        // A second time only where the channel closes while it is joined.
+        for _ in 0..2 {
+            // Held until the end, so that the record stays.
+            let (followed, _held) = self.followers.join(id);
+            self.subscribe(bucket, id, &followed).await?;
+            let told = followed.told();
+            let Some(found) = self.pulse(bucket, id).await? else {
+                followed.close();
+                return Ok(None);
+            };
+            if let Some(told) = told {
+                followed.compare(told, found);
+            }
+            if let Some(follower) = followed.follow() {
+                return Ok(Some(follower));
+            }
+        }
+        Err(StoreError::new(
+            "the task's news ended twice while it was to be followed",
+        ))
+    }
+
+    /// Looks up where a task stands, for those who follow it.
+    pub(crate) async fn look_at(&self, id: &TaskId) -> Result<(), StoreError> {
+        let (Some(bucket), Some(followed)) = (self.layout.bucket(id), self.followers.followed(id)) else {
+            return Ok(());
+        };
+        let told = followed.told();
+        match (told, self.pulse(bucket, id).await?) {
+            (Some(told), Some(found)) => followed.compare(told, found),
+            (_, None) => followed.close(),
+            (None, Some(_)) => {}
+        }
+        Ok(())
+    }
+
+    /// Where a task stands.
+    async fn pulse(&self, bucket: Bucket, id: &TaskId) -> Result<Option<Pulse>, StoreError> {
+        let mut command = redis::cmd("HGET");
+        command
+            .arg(self.layout.key(bucket, keys::TASK, id.as_str()))
+            .arg("news");
+        let news: Option<String> = self.link.ask(&command).await?;
+        let unreadable = || StoreError::new("the news of a task are of another release");
+        news.map(|news| records::read_pulse(&news).ok_or_else(unreadable))
+            .transpose()
+    }
+
+    async fn subscribe(&self, bucket: Bucket, id: &TaskId, followed: &Followed) -> Result<(), StoreError> {
+        let mut subscribed = followed.subscribed.lock().await;
+        if !*subscribed {
+            self.link
+                .subscribe(&self.about_news("SSUBSCRIBE", bucket, id))
+                .await?;
+            *subscribed = true;
+        }
+        Ok(())
+    }
+
+    /// Ends the subscription of a task that nobody follows any more. Whoever comes meanwhile waits, and subscribes
+    /// again.
+    pub(crate) async fn unsubscribe(&self, id: &TaskId, followed: &Followed) -> Result<(), StoreError> {
+        let mut subscribed = followed.subscribed.lock().await;
+        if *subscribed && let Some(bucket) = self.layout.bucket(id) {
+            self.link
+                .subscribe(&self.about_news("SUNSUBSCRIBE", bucket, id))
+                .await?;
+            *subscribed = false;
+        }
+        self.followers.forget(id);
+        Ok(())
+    }
+
+    fn about_news(&self, verb: &str, bucket: Bucket, id: &TaskId) -> Cmd {
+        let mut command = redis::cmd(verb);
+        command.arg(self.layout.key(bucket, keys::NEWS, id.as_str()));
+        command
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gateway_domain::{Cursor, TaskState};
+
+    use super::*;
+
+    fn push(kind: PushKind, data: &[&str]) -> PushInfo {
+        let data = data
+            .iter()
+            .map(|text| Value::BulkString(text.as_bytes().to_vec()));
+        PushInfo {
+            kind,
+            data: data.collect(),
+        }
+    }
+
+    fn pulse(revision: u64) -> Pulse {
+        Pulse {
+            cursor: Cursor { revision, mark: 1 },
+            status_revision: revision,
+            state: TaskState::Working,
+            hidden: false,
+        }
+    }
+
+    const CHANNEL: &str = "a2a:{00}:news:00-task";
+
+    #[test]
+    fn news_reach_the_followers_of_their_task_and_never_go_back() {
+        let followers = Followers::default();
+        let (_, mut follower) = followers.join(&TaskId::new("00-task"));
+        let (_, other) = followers.join(&TaskId::new("00-other"));
+        for revision in [2, 3, 1] {
+            let news = records::write_pulse(&pulse(revision));
+            take(&followers, &push(PushKind::SMessage, &[CHANNEL, &news]));
+        }
+        assert_eq!(*follower.borrow_and_update(), pulse(3));
+        assert!(!other.has_changed().unwrap());
+    }
+
+    #[test]
+    fn the_end_of_a_task_closes_the_channel() {
+        let followers = Followers::default();
+        let (_, follower) = followers.join(&TaskId::new("00-task"));
+        take(&followers, &push(PushKind::SMessage, &[CHANNEL, ""]));
+        assert!(follower.has_changed().is_err());
+    }
+
+    #[test]
+    fn news_of_another_release_and_a_new_subscription_make_a_task_doubtful_once() {
+        let followers = Followers::default();
+        let id = TaskId::new("00-task");
+        let (_, _follower) = followers.join(&id);
+        assert_eq!(followers.doubtful(), []);
+        for (kind, data) in [
+            (PushKind::SMessage, vec![CHANNEL, "what a later release says"]),
+            (PushKind::SSubscribe, vec![CHANNEL]),
+        ] {
+            take(&followers, &push(kind, &data));
+            assert_eq!(followers.doubtful(), std::slice::from_ref(&id));
+            assert_eq!(followers.doubtful(), []);
+        }
+    }
+
+    #[test]
+    fn pushes_that_are_no_news_are_passed_over() {
+        let followers = Followers::default();
+        let (_, follower) = followers.join(&TaskId::new("00-task"));
+        for (kind, data) in [
+            (PushKind::Disconnection, vec![]),
+            (PushKind::SMessage, vec!["elsewhere", "1-00000001 1 2 0"]),
+            (PushKind::SMessage, vec![CHANNEL]),
+            (PushKind::Invalidate, vec![CHANNEL, "x"]),
+        ] {
+            take(&followers, &push(kind, &data));
+        }
+        assert!(!follower.has_changed().unwrap());
+        assert_eq!(followers.doubtful(), []);
+    }
+}

@@ -1,0 +1,62 @@
+-- One step of a task. It compares the revision and applies; it knows no rule of the lifecycle.
+local id, news, head, state, place, hidden, expected, rev, ended, ended_at, meta, payload, what, how, which,
+  log_entries, log_bytes, finished_most, config, stored, config_most = unpack(ARGV)
+local task = key('task', id)
+local f = call('HMGET', task, 'rev', 'state', 'place', 'hidden', 'ended', 'scope', 'context', 'tenant', 'said',
+  'log-bytes')
+local at, old_state, old_place, was_hidden, had_ended, scope, context, tenant, said, bytes = unpack(f)
+if not at then return {'GONE', 0} end
+if at == rev and is_newest(id, meta, payload) then return {'OK', 0} end
+if at ~= expected then return {'CONFLICT', 0} end
+if config ~= '' and not has_room(id, config, config_most) then return {'CONFIG-LIMIT', 0} end
+
+if what == 'message' then
+  call('RPUSH', key(how, id), rev .. ':' .. payload)
+elseif what == 'status' then
+  if said ~= '' and how ~= 'drop' then
+    if how == 'append-for-oldest' then call('LPOP', key('agent', id)) end
+    call('RPUSH', key('agent', id), rev .. ':' .. said)
+  end
+  said = payload
+elseif what == 'artifact' then
+  local parts = key('parts', id)
+  if how == 'replace' then
+    for chunk = 1, tonumber(call('HGET', parts, which) or '0') do call('HDEL', parts, which .. '.' .. chunk) end
+    call('HDEL', parts, which)
+  end
+  call('HSET', parts, which .. '.' .. call('HINCRBY', parts, which, 1), payload)
+end
+
+local log = key('log', id)
+call('XADD', log, rev .. '-0', 'm', meta, 'p', payload)
+bytes = tonumber(bytes) + #meta + #payload
+local entries = call('XLEN', log)
+while entries > 1 and (entries > tonumber(log_entries) or bytes > tonumber(log_bytes)) do
+  local oldest = call('XRANGE', log, '-', '+', 'COUNT', 1)[1]
+  call('XDEL', log, oldest[1])
+  bytes = bytes - #oldest[2][2] - #oldest[2][4]
+  entries = entries - 1
+end
+
+call('HSET', task, 'rev', rev, 'news', news, 'head', head, 'said', said, 'state', state,
+  'place', place, 'hidden', hidden, 'ended', ended, 'log-bytes', bytes)
+if place ~= old_place or state ~= old_state or hidden ~= was_hidden then
+  if was_hidden == '0' then take_down(old_place, scope, context, old_state) end
+  if hidden == '0' then put_up(place, scope, context, state) end
+end
+if config ~= '' then put_config(id, config, stored) end
+call('SPUBLISH', key('news', id), news)
+
+local retired = 0
+if ended == '1' and had_ended == '0' then
+  local done = key('done', tenant)
+  one_live_task_less(tenant)
+  call('ZADD', key('ended'), ended_at, id)
+  call('ZADD', done, 0, place)
+  -- More than one only after the bound was lowered; the rest leaves with the next ones.
+  while retired < 16 and call('ZCARD', done) > tonumber(finished_most) do
+    remove(string.sub(call('ZRANGE', done, 0, 0)[1], PLACE_ID))
+    retired = retired + 1
+  end
+end
+return {'OK', retired}

@@ -1,0 +1,1 @@
+return drop_config(ARGV[1], ARGV[2])

@@ -1,0 +1,1 @@
+return show(ARGV[1], -1, true)

@@ -1,0 +1,247 @@
+//! What a store holds: bounded, of the types that the table says, and nothing once its tasks are gone.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use gateway_domain::{ContextId, decide::NewTask, ports::LogRead, request::AgentAction};
+use gateway_testkit::build::{artifact, config, scope};
+
+use super::*;
+use crate::{Held, Retired, keys::KINDS};
+
+/// Every key besides the deployment's own.
+async fn keys(store: &RedisStore) -> Vec<String> {
+    let all: Vec<String> = store.inner.link.ask(redis::cmd("KEYS").arg("*")).await.unwrap();
+    let own = store.inner.layout.deployment();
+    all.into_iter().filter(|key| *key != own).collect()
+}
+
+/// A task with content of every kind.
+async fn rich(store: &RedisStore, number: i64) -> TaskId {
+    let scope = scope(
+        Some(["acme", "globex", "{x}"][usize::try_from(number % 3).unwrap()]),
+        Some("ada"),
+    );
+    let id = store.name_task(TaskId::new(format!("{number}")), scope.tenant.as_ref());
+    let new = NewTask {
+        context_id: ContextId::new(format!("context {number}")),
+        scope,
+        hidden: number % 4 == 0,
+        config: Some(config(&id, "hook")),
+        ..new_task(id)
+    };
+    let id = create(store, new).await;
+    append(store, &id, "one").await;
+    append(store, &id, "two").await;
+    for word in ["at it", "still at it"] {
+        act(
+            store,
+            &id,
+            AgentAction::ReportProgress(Some(agent_message(word))),
+            number,
+        )
+        .await;
+    }
+    store.put_config(config(&id, "another hook"), 10).await.unwrap();
+    id
+}
+
+#[tokio::test]
+async fn every_key_is_of_a_kind_in_the_table_and_every_kind_is_used() {
+    let Replica {
+        store,
+        server: _server,
+    } = Replica::new(Settings::default()).await;
+    for number in 0..6 {
+        let id = rich(&store, number).await;
+        if number < 3 {
+            finish(&store, &id, number).await;
+        }
+    }
+    let mut used = BTreeSet::new();
+    for key in keys(&store).await {
+        let kind = key
+            .split("}:")
+            .nth(1)
+            .and_then(|rest| rest.split(':').next())
+            .unwrap();
+        let kind = KINDS
+            .iter()
+            .find(|known| known.name == kind)
+            .unwrap_or_else(|| panic!("{key}"));
+        let holds: String = store.inner.link.ask(redis::cmd("TYPE").arg(&key)).await.unwrap();
+        assert_eq!(holds, kind.holds, "{key}");
+        used.insert(kind.name);
+    }
+    let kept = KINDS.iter().filter(|kind| kind.holds != "channel");
+    assert_eq!(used, kept.map(|kind| kind.name).collect());
+}
+
+#[tokio::test]
+async fn tasks_that_came_and_went_leave_nothing_behind() {
+    let Replica {
+        store,
+        server: _server,
+    } = Replica::new(Settings::default()).await;
+    for number in 0..60 {
+        let id = rich(&store, number).await;
+        if number % 8 == 0 {
+            assert!(store.discard(&id).await.unwrap());
+        } else {
+            finish(&store, &id, number).await;
+        }
+    }
+    assert_eq!(held(&store).await.len(), 52);
+    let day = 24 * 60 * 60;
+    assert_eq!(
+        store.sweep(moment(day)).await.unwrap(),
+        0,
+        "the first is a day old in a second"
+    );
+    assert_eq!(
+        store.held(),
+        Held {
+            live: 0,
+            finished: 52
+        }
+    );
+    assert_eq!(store.sweep(moment(day + 30)).await.unwrap(), 27);
+    assert_eq!(
+        store.held(),
+        Held {
+            live: 0,
+            finished: 25
+        }
+    );
+    assert_eq!(store.sweep(moment(day + 100)).await.unwrap(), 25);
+    assert_eq!(
+        store.retired(),
+        Retired {
+            over_count: 0,
+            over_age: 52
+        }
+    );
+    assert_eq!(keys(&store).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_sweep_takes_as_many_as_there_are_and_no_live_task() {
+    let settings = Settings {
+        finished_kept: Duration::from_secs(60),
+        ..Settings::default()
+    };
+    let Replica {
+        store,
+        server: _server,
+    } = Replica::new(settings).await;
+    let live = create(&store, fresh(&store, "live")).await;
+    for number in 0..150 {
+        let id = create(&store, fresh(&store, &format!("{number}"))).await;
+        finish(&store, &id, 0).await;
+    }
+    assert_eq!(store.sweep(moment(59)).await.unwrap(), 0);
+    assert_eq!(store.sweep(moment(60)).await.unwrap(), 150);
+    assert_eq!(held(&store).await, [live]);
+    assert_eq!(store.held(), Held { live: 1, finished: 0 });
+}
+
+#[tokio::test]
+async fn the_oldest_finished_tasks_of_a_tenant_leave_when_it_has_too_many() {
+    let settings = Settings {
+        finished_per_tenant: 2,
+        ..Settings::default()
+    };
+    let Replica {
+        store,
+        server: _server,
+    } = Replica::new(settings).await;
+    for (name, second) in [("late", 30), ("early", 10)] {
+        let id = create(&store, fresh(&store, name)).await;
+        finish(&store, &id, second).await;
+    }
+    let acme = scope(Some("acme"), None);
+    let other = NewTask {
+        scope: acme.clone(),
+        ..new_task(store.name_task(TaskId::new("other"), acme.tenant.as_ref()))
+    };
+    let other = create(&store, other).await;
+    finish(&store, &other, 1).await;
+    let live = create(&store, fresh(&store, "live")).await;
+    let later = create(&store, fresh(&store, "later")).await;
+    let mut follower = store.follow(&later).await.unwrap().unwrap();
+    finish(&store, &later, 40).await;
+
+    let names: Vec<_> = held(&store).await;
+    let late = store.name_task(TaskId::new("late"), None);
+    assert_eq!(
+        names.iter().collect::<BTreeSet<_>>(),
+        [&late, &other, &live, &later].into()
+    );
+    assert_eq!(
+        store.retired(),
+        Retired {
+            over_count: 1,
+            over_age: 0
+        }
+    );
+    assert!(follower.wait_for(|pulse| pulse.state.is_terminal()).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_log_drops_its_oldest_entries_over_the_bound_on_bytes_but_never_the_newest() {
+    let settings = Settings {
+        log_bytes: 5_000,
+        ..Settings::default()
+    };
+    let Replica {
+        store,
+        server: _server,
+    } = Replica::new(settings).await;
+    let id = create(&store, fresh(&store, "task")).await;
+    for _ in 0..10 {
+        append(&store, &id, &"x".repeat(1_000)).await;
+    }
+    assert!(matches!(store.log(&id, 0, 10).await, Ok(LogRead::Gone)));
+    assert!(matches!(store.log(&id, 7, 10).await, Ok(LogRead::Entries(entries)) if entries.len() == 4));
+    append(&store, &id, &"x".repeat(50_000)).await;
+    assert!(matches!(store.log(&id, 10, 10).await, Ok(LogRead::Gone)));
+    assert!(matches!(store.log(&id, 11, 10).await, Ok(LogRead::Entries(entries)) if entries.len() == 1));
+}
+
+#[tokio::test]
+async fn a_replaced_artifact_leaves_none_of_its_chunks() {
+    let Replica {
+        store,
+        server: _server,
+    } = Replica::new(Settings::default()).await;
+    let id = create(&store, fresh(&store, "task")).await;
+    for _ in 0..20 {
+        append(&store, &id, "chunk").await;
+    }
+    let whole = AgentAction::UpdateArtifact {
+        artifact: artifact("a", "whole"),
+        append: false,
+        last_chunk: false,
+    };
+    act(&store, &id, whole, 0).await;
+    append(&store, &id, "and more").await;
+    let bucket = store.inner.layout.bucket(&id).unwrap();
+    let parts = store.inner.layout.key(bucket, crate::keys::PARTS, id.as_str());
+    let mut fields: Vec<String> = store
+        .inner
+        .link
+        .ask(redis::cmd("HKEYS").arg(parts))
+        .await
+        .unwrap();
+    fields.sort();
+    assert_eq!(fields, ["0", "0.1", "0.2"]);
+    let task = store.read(&id).await.unwrap().unwrap().task;
+    let texts: Vec<_> = task.artifacts[0]
+        .parts
+        .iter()
+        .map(|part| format!("{part:?}"))
+        .collect();
+    assert!(
+        texts.len() == 2 && texts[0].contains("whole") && texts[1].contains("and more"),
+        "{texts:?}"
+    );
+}
