@@ -1,6 +1,6 @@
 # The verbs of the project, one line each; whatever is longer stands in crates/xtask. `.ci/run` runs `check` and `test`.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all check fmt generated tools conformance bench bench-wide
+.PHONY: help run test test-all check fmt generated tools conformance fuzz api-fuzz bench bench-wide
 
 # What `make run` hands to the gateway, for example: make run ARGS='run --config my.toml'
 ARGS ?= run
@@ -37,3 +37,9 @@ bench: ## what the gateway costs, held against limits; on a quiet machine, in le
 
 bench-wide: ## more figures, and no limits
 	@cargo xtask bench --wide
+
+fuzz: ## a million hostile inputs for each decoder, in about twenty minutes
+	@cargo xtask fuzz
+
+api-fuzz: ## HTTP+JSON called by its OpenAPI document, with whatever its schemas allow and forbid
+	@cargo xtask api-fuzz

@@ -3,15 +3,23 @@
 //! The suite lies in a folder of its own, which is not changed; what it finds is compared with what is expected here, a
 //! skipped test as well, since a skip can hide a failure.
 
-mod gateway;
 mod report;
 mod suite;
 
-use std::path::Path;
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::Path,
+};
 
-use crate::{Finding, Verdict, process, verdict};
-use gateway::Gateway;
+use crate::{
+    Finding, Verdict,
+    gateway::{self, Gateway, Plan},
+    verdict,
+};
 use report::Report;
+
+/// Where the profiles listen: away from the usual ports, so that a gateway that runs there is not tried by mistake.
+const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 18080);
 
 /// A run of the suite: the settings it is made with, and what has to come out.
 pub(crate) struct Profile {
@@ -95,7 +103,7 @@ fn usage(fault: &str) -> Finding {
 /// Everything that is the same for all profiles.
 fn prepare(root: &Path, folder: &str) -> Result<suite::Suite, Finding> {
     let suite = suite::Suite::at(root, folder)?;
-    process::run(root, gateway::BUILD)?;
+    gateway::build(root)?;
     Ok(suite)
 }
 
@@ -107,7 +115,13 @@ fn judge(root: &Path, suite: &suite::Suite, profile: &Profile) -> Vec<Finding> {
         profile.name,
         out.display()
     );
-    let report = Gateway::start(root, profile, &out).and_then(|gateway| suite.run(profile, &out, &gateway));
+    let plan = Plan {
+        name: profile.name,
+        settings: &format!("deploy/conformance/{}", profile.settings),
+        environment: &[("A2A_GATEWAY__WIRE__ERROR_TABLE", profile.error_table)],
+        address: ADDRESS,
+    };
+    let report = Gateway::start(root, &plan, &out).and_then(|gateway| suite.run(profile, &out, &gateway));
     match report {
         Ok(report) => {
             println!("{:<14} {report}", profile.name);

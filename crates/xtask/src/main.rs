@@ -1,6 +1,6 @@
 //! `cargo xtask`: whatever the project does to itself that is longer than a line of the Makefile.
 //!
-//! A verb only reads the tree, except `tools` and `sdk`, which fill `.tools`, and `generated --write`.
+//! A verb only reads the tree, except `tools`, `sdk` and `api-fuzz`, which fill `.tools`, and `generated --write`.
 
 #![allow(
     clippy::print_stdout,
@@ -13,6 +13,8 @@ mod bench;
 mod conformance;
 mod deny;
 mod finding;
+mod fuzz;
+mod gateway;
 mod generated;
 mod parts;
 mod process;
@@ -77,6 +79,16 @@ const VERBS: &[Verb] = &[
         name: "bench",
         help: "the gateway's cost against its limits; `--wide` for more figures and no limits",
         run: bench::run,
+    },
+    Verb {
+        name: "fuzz",
+        help: "a million hostile inputs, or as many as are named, for each decoder",
+        run: fuzz::run,
+    },
+    Verb {
+        name: "api-fuzz",
+        help: "HTTP+JSON called by its OpenAPI document, with EXAMPLES of each kind",
+        run: fuzz::run_api,
     },
     Verb {
         name: "tools",

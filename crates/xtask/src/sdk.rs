@@ -21,14 +21,18 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Verdict {
 }
 
 fn python(root: &Path) -> Result<(), Finding> {
-    const WANTED: &str = "tests/sdk/python/requirements.txt";
-    let installed = root.join(VENV).join("requirements.txt");
-    if same(&root.join(WANTED), &installed) {
+    install(root, VENV, "tests/sdk/python/requirements.txt")
+}
+
+/// Installs exactly what a file of requirements names into a virtual environment, which remembers that file.
+pub(crate) fn install(root: &Path, venv: &str, wanted: &str) -> Result<(), Finding> {
+    let installed = root.join(venv).join("requirements.txt");
+    if same(&root.join(wanted), &installed) {
         return Ok(());
     }
-    println!("installing the Python SDK and Node.js, as {WANTED} has it, into {VENV}");
-    tools::pip(root, VENV, &["install", "--no-deps", "--requirement", WANTED])?;
-    copy(&root.join(WANTED), &installed)
+    println!("installing what {wanted} has into {venv}");
+    tools::pip(root, venv, &["install", "--no-deps", "--requirement", wanted])?;
+    copy(&root.join(wanted), &installed)
 }
 
 fn javascript(root: &Path) -> Result<(), Finding> {

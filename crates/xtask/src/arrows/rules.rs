@@ -8,7 +8,7 @@ use super::{
 use crate::Finding;
 
 /// They put the gateway together, or what a test takes for it: they may name any crate.
-const ASSEMBLERS: &[&str] = &["server", "testkit", "tests"];
+const ASSEMBLERS: &[&str] = &["server", "testkit", "tests", "fuzz"];
 
 /// Whatever is tested may use it.
 const TEST_SUPPORT: &str = "testkit";
@@ -19,16 +19,16 @@ const LISTENER: &str = "edge";
 /// Families of libraries (the name itself and all names that go on behind a hyphen) and the crates that keep
 /// them to themselves, in tests as well.
 const KEEPERS: &[(&str, &[&str])] = &[
-    ("axum", &["edge", "jsonrpc", "rest", "server"]),
+    ("axum", &["edge", "jsonrpc", "rest", "server", "fuzz"]),
     (
         "http",
         &[
-            "edge", "grpc", "jsonrpc", "rest", "agents", "push", "server", "testkit", "tests",
+            "edge", "grpc", "jsonrpc", "rest", "agents", "push", "server", "testkit", "tests", "fuzz",
         ],
     ),
     ("hyper", &["edge", "agents", "push", "server", "testkit", "tests"]),
     ("jsonrpsee", &["jsonrpc", "testkit", "tests"]),
-    ("prost", &["wire", "grpc", "agents", "testkit", "tests"]),
+    ("prost", &["wire", "grpc", "agents", "testkit", "tests", "fuzz"]),
     ("redis", &["store-redis"]),
     ("tonic", &["wire", "grpc", "agents", "server", "testkit", "tests"]),
 ];

@@ -6,8 +6,8 @@ use std::{
     process::{Command, Stdio},
 };
 
-use super::{Profile, gateway::Gateway, report::Report};
-use crate::{Finding, process};
+use super::{Profile, report::Report};
+use crate::{Finding, gateway::Gateway, process};
 
 /// Which state of the suite the expectations are about.
 const CHECKOUT: &str =

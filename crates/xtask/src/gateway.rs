@@ -1,4 +1,4 @@
-//! The gateway under test: started with the settings of a profile, and ended with this value.
+//! A gateway under test: the built binary, started with a file of settings and ended with this value.
 
 use std::{
     fs::{self, File},
@@ -9,11 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::Profile;
-use crate::Finding;
+use crate::{Finding, process};
 
 /// How the binary is made.
-pub(super) const BUILD: &[&str] = &[
+const BUILD: &[&str] = &[
     "cargo",
     "build",
     "--package",
@@ -22,60 +21,78 @@ pub(super) const BUILD: &[&str] = &[
     "a2a-gateway",
 ];
 
-/// Where the profiles listen: away from the usual ports, so that a gateway that runs there is not tried by mistake.
-const ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 18080);
-
 /// How long it may take to listen.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How a gateway is started.
+pub(crate) struct Plan<'a> {
+    /// What findings are about.
+    pub(crate) name: &'a str,
+    /// The settings, from the root.
+    pub(crate) settings: &'a str,
+    /// Settings of the environment, above those of the file.
+    pub(crate) environment: &'a [(&'a str, &'a str)],
+    /// Where it listens by its settings.
+    pub(crate) address: SocketAddr,
+}
+
 /// A running gateway.
 #[derive(Debug)]
-pub(super) struct Gateway(Child);
+pub(crate) struct Gateway {
+    child: Child,
+    address: SocketAddr,
+}
+
+/// Makes the binary.
+pub(crate) fn build(root: &Path) -> Result<(), Finding> {
+    process::run(root, BUILD)
+}
 
 impl Gateway {
     /// Starts it with its log in `out`, and waits until it listens.
-    pub(super) fn start(root: &Path, profile: &Profile, out: &Path) -> Result<Self, Finding> {
-        let fault = |text: String| Finding::of(profile.name, text);
-        if TcpStream::connect(ADDRESS).is_ok() {
+    pub(crate) fn start(root: &Path, plan: &Plan<'_>, out: &Path) -> Result<Self, Finding> {
+        let fault = |text: String| Finding::of(plan.name, text);
+        let address = plan.address;
+        if TcpStream::connect(address).is_ok() {
             return Err(fault(format!(
-                "somebody listens at {ADDRESS} already; end that first"
+                "somebody listens at {address} already; end that first"
             )));
         }
         fs::create_dir_all(out).map_err(|error| fault(error.to_string()))?;
         let log = File::create(out.join("gateway.log")).map_err(|error| fault(error.to_string()))?;
-        let settings = root.join("deploy/conformance").join(profile.settings);
         let child = Command::new(root.join("target/debug/a2a-gateway"))
             .args(["run", "--config"])
-            .arg(settings)
-            .env("A2A_GATEWAY__WIRE__ERROR_TABLE", profile.error_table)
+            .arg(root.join(plan.settings))
+            .envs(plan.environment.iter().copied())
             .stdin(Stdio::null())
             .stderr(log)
             .spawn()
             .map_err(|error| fault(format!("the gateway cannot be started: {error}")))?;
-        let mut gateway = Self(child);
+        let mut gateway = Self { child, address };
         gateway.listen().map_err(fault)?;
         Ok(gateway)
     }
 
     /// Where it is called.
-    pub(super) fn url(&self) -> String {
-        format!("http://{ADDRESS}")
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
     }
 
     #[allow(clippy::disallowed_methods, reason = "nothing else runs in this program")]
     fn listen(&mut self) -> Result<(), String> {
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
-            if let Ok(Some(status)) = self.0.try_wait() {
+            if let Ok(Some(status)) = self.child.try_wait() {
                 return Err(format!("the gateway ended with {status}; gateway.log says why"));
             }
-            if TcpStream::connect(ADDRESS).is_ok() {
+            if TcpStream::connect(self.address).is_ok() {
                 return Ok(());
             }
             thread::sleep(Duration::from_millis(50));
         }
+        let address = self.address;
         Err(format!(
-            "the gateway does not listen at {ADDRESS} after {PATIENCE:?}"
+            "the gateway does not listen at {address} after {PATIENCE:?}"
         ))
     }
 }
@@ -83,7 +100,7 @@ impl Gateway {
 impl Drop for Gateway {
     fn drop(&mut self) {
         // It holds nothing that has to be kept; one that has ended by itself is not to be killed.
-        drop(self.0.kill());
-        drop(self.0.wait());
+        drop(self.child.kill());
+        drop(self.child.wait());
     }
 }
