@@ -88,6 +88,11 @@ fn command(arguments: &[&str], variables: &[(&str, &str)]) -> Command {
 impl Process {
     /// Starts the program on ports that the system chooses, and waits until it says where it listens.
     pub fn start(variables: &[(&str, &str)]) -> Self {
+        Self::start_with(&["run"], variables)
+    }
+
+    /// The same with arguments of one's own.
+    pub fn start_with(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let usual = [
             ("LISTENERS__CLIENT__ADDRESS", "127.0.0.1:0"),
             ("LISTENERS__AGENT__ADDRESS", "127.0.0.1:0"),
@@ -95,7 +100,7 @@ impl Process {
             ("CONNECTIONS__DRAIN", "5 s"),
         ];
         let variables: Vec<_> = usual.into_iter().chain(variables.iter().copied()).collect();
-        let mut command = command(&["run"], &variables);
+        let mut command = command(arguments, &variables);
         let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
