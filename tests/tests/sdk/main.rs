@@ -9,8 +9,8 @@
     reason = "a test: what must not be absent fails it, and its table is for people"
 )]
 
+mod client;
 mod judge;
-mod processes;
 
 use std::{
     collections::BTreeSet,
@@ -19,9 +19,9 @@ use std::{
 };
 
 use gateway_domain::{Binding, Operation};
+use gateway_tests::process::Process;
 
 use judge::{Cell, Deviation, Observation, Pinned};
-use processes::Gateway;
 
 /// An SDK, and how its client is called from the root of the repository.
 struct Sdk {
@@ -52,15 +52,17 @@ const SDKS: [Sdk; 3] = [
 #[ignore = "needs the official SDKs, which `cargo xtask sdk` installs"]
 fn every_operation_works_from_every_official_sdk_over_every_binding() {
     let root = root();
-    let gateway = Gateway::start(&root);
+    let settings = root.join("tests/sdk/gateway.toml");
+    let gateway = Process::start_with(&["run", "--config", settings.to_str().unwrap()], &[]);
+    let base = format!("http://{}", gateway.client);
     let mut observed = Vec::new();
     for sdk in &SDKS {
-        observed.extend(observe(sdk, &root, gateway.base()));
+        observed.extend(observe(sdk, &root, &base));
     }
     let report = judge::judge(&cells(), &observed, &pinned(&root));
     println!("\n{}", report.table);
     if !report.faults.is_empty() {
-        println!("{}", gateway.log());
+        println!("{}", gateway.said());
     }
     assert!(report.faults.is_empty(), "{}", report.faults.join("\n"));
 }
@@ -92,7 +94,7 @@ fn observe(sdk: &Sdk, root: &Path, base: &str) -> Vec<Observation> {
     );
     let mut command = Command::new(program);
     command.args(&sdk.command[1..]).arg(base).current_dir(root);
-    let said = processes::output(sdk.name, &mut command);
+    let said = client::output(sdk.name, &mut command);
     let lines = said.lines().map(|line| judge::observation(sdk.name, line));
     lines.collect()
 }
