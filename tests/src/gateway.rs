@@ -6,17 +6,19 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
-use gateway_domain::Binding;
+use gateway_domain::{Binding, Operation};
 use gateway_server::Running;
 use gateway_testkit::{agent::Scripted, ids::SequentialIds};
+use serde_json::{Value, json};
 
 use crate::{
-    client::{Driver, Grpc, JsonRpc, Rest},
+    client::{Ask, Driver, Grpc, JsonRpc, Rest},
     ledger::Ledger,
     profile::Profile,
-    raw::Http,
+    raw::{Http, PATIENCE},
 };
 
 /// A running gateway. It stops at once when it is dropped.
@@ -73,6 +75,23 @@ impl Gateway {
     /// Where clients call, over every binding.
     pub fn address(&self) -> SocketAddr {
         self.running.addresses().client.expect("a listener for clients")
+    }
+
+    /// Waits until caller A's task is in a state, and reads it.
+    pub async fn task_in(&self, state: &str, task: &str) -> Value {
+        let ask = Ask::new(Operation::GetTask, json!({ "id": task }));
+        let client = self.client(Binding::JsonRpc);
+        let waited = async {
+            loop {
+                let task = client.call(&ask).await.json();
+                if task["status"]["state"] == state {
+                    return task;
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let waited = tokio::time::timeout(PATIENCE, waited).await;
+        waited.unwrap_or_else(|_| panic!("the task never got to {state}"))
     }
 
     /// Ends it in order.

@@ -2,8 +2,9 @@
 //!
 //! What an operator can set is set as an operator sets it, by key and value; the rest is put into the assembly.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, io, net::SocketAddr, sync::Arc};
 
+use async_trait::async_trait;
 use gateway_domain::{
     Actor, AgentCard, Error, Principal, Tenant,
     card::{AgentCapabilities, AgentExtension},
@@ -11,7 +12,7 @@ use gateway_domain::{
     ports::Clock,
     principal::{Authenticator, Tenants},
 };
-use gateway_server::{Assembly, settings};
+use gateway_server::{Assembly, Resolver, settings};
 use gateway_testkit::{agent::Scripted, authenticator::BearerName};
 
 use crate::ledger::Ledger;
@@ -82,7 +83,7 @@ impl Profile {
             .set("listeners.agent.address", r#""127.0.0.1:0""#)
             .set("listeners.admin.address", r#""off""#)
             .set("agent.media_types", r#""any""#)
-            .set("limits.cancel_wait", r#""500 ms""#)
+            .set("limits.cancel_wait", r#""2 s""#)
             .set("connections.drain", r#""5 s""#)
     }
 
@@ -104,6 +105,7 @@ impl Profile {
         let mut assembly = Assembly::new(settings);
         assembly.agent = Some(agent);
         assembly.observer = Some(ledger);
+        assembly.resolver = Arc::new(NoNames);
         assembly.client_authenticator = self.clients;
         assembly.agent_authenticator = self.agents;
         if let Some(clock) = self.clock {
@@ -148,6 +150,16 @@ fn extended_card(capabilities: AgentCapabilities) -> ExtendedCard {
     ExtendedCard {
         card: Arc::new(card),
         open: false,
+    }
+}
+
+/// Knows no name: what a test makes up is nobody's, and nobody is asked about it.
+struct NoNames;
+
+#[async_trait]
+impl Resolver for NoNames {
+    async fn resolve(&self, _: &str, _: u16) -> io::Result<Vec<SocketAddr>> {
+        Err(io::Error::other("no test asks the network"))
     }
 }
 

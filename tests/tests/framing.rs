@@ -73,31 +73,34 @@ async fn the_same_text_comes_over_every_binding() {
 async fn a_quiet_stream_shows_signs_of_life_that_are_no_events_and_stop_at_its_end() {
     let profile = Profile::plain().set("connections.keep_alive", r#""1 s""#);
     let gateway = Gateway::start(profile).await;
-    for path in ["/rpc", "/message:stream"] {
-        let params = samples::at_once("quiet 2.5");
-        let body = match path {
-            "/rpc" => {
-                json!({ "jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": params })
-            }
-            _ => params,
-        };
-        let response = gateway
-            .http()
-            .open(Method::POST, path, &usual_headers(), body.to_string())
-            .await;
-        let mut reader = SseReader::new(response.into_body());
-        let first = reader.next().await.unwrap().unwrap();
-        reader.next_comment().await;
-        reader.next_comment().await;
-        let last = reader.next().await.unwrap().unwrap();
-        assert!(last.data.contains("TASK_STATE_COMPLETED"));
-        let after = reader.comments();
-        assert_eq!(reader.next().await.unwrap(), None);
-        assert_eq!(reader.comments(), after, "a comment after the last event");
-        // Comments take no number: the ids are those of neighbouring entries of the log.
-        let place = |id: Option<String>| id.unwrap().split('-').next().unwrap().parse::<u64>().unwrap();
-        assert_eq!(place(last.id), place(first.id) + 1);
-    }
+    tokio::join!(
+        follow_quiet(&gateway, "/rpc"),
+        follow_quiet(&gateway, "/message:stream")
+    );
+}
+
+async fn follow_quiet(gateway: &Gateway, path: &str) {
+    let params = samples::at_once("quiet 4");
+    let body = match path {
+        "/rpc" => json!({ "jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": params }),
+        _ => params,
+    };
+    let http = gateway.http();
+    let response = http
+        .open(Method::POST, path, &usual_headers(), body.to_string())
+        .await;
+    let mut reader = SseReader::new(response.into_body());
+    let first = reader.next().await.unwrap().unwrap();
+    reader.next_comment().await;
+    reader.next_comment().await;
+    let last = reader.next().await.unwrap().unwrap();
+    assert!(last.data.contains("TASK_STATE_COMPLETED"));
+    let after = reader.comments();
+    assert_eq!(reader.next().await.unwrap(), None);
+    assert_eq!(reader.comments(), after, "a comment after the last event");
+    // Comments take no number: the ids are those of neighbouring entries of the log.
+    let place = |id: Option<String>| id.unwrap().split('-').next().unwrap().parse::<u64>().unwrap();
+    assert_eq!(place(last.id), place(first.id) + 1);
 }
 
 #[tokio::test]
@@ -167,7 +170,7 @@ async fn a_reader_that_falls_behind_is_told_so_with_its_cursor_and_the_task_goes
         let mut stream = client.call(&ask).await.stream();
         let task = stream.event().await["task"]["id"].as_str().unwrap().to_owned();
         begun.open();
-        wait_for(&gateway, &task, "TASK_STATE_COMPLETED").await;
+        gateway.task_in("TASK_STATE_COMPLETED", &task).await;
         let mut seen = 0;
         let refusal = loop {
             match stream.next().await.expect("an error comes before the end") {
@@ -196,17 +199,4 @@ fn more_than_sockets_hold(begun: &Gate) -> Script {
             .chain(chunks)
             .chain([Step::moves(Move::Complete)]),
     )
-}
-
-async fn wait_for(gateway: &Gateway, task: &str, state: &str) {
-    let client = gateway.client(Binding::JsonRpc);
-    let ask = Ask::new(Operation::GetTask, json!({ "id": task, "historyLength": 0 }));
-    let waited = async {
-        while client.call(&ask).await.json()["status"]["state"] != state {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, waited)
-        .await
-        .expect("the task gets there");
 }

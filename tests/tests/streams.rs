@@ -3,13 +3,19 @@
 
 #![allow(clippy::unwrap_used, reason = "what must not be absent fails the test")]
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
-use gateway_domain::{Binding, ErrorKind, Operation};
+use gateway_domain::{Binding, ErrorKind, Operation, lifecycle::Move};
+use gateway_testkit::agent::{Gate, Script, Step};
 use gateway_tests::{
     client::{Ask, Driver, LiveStream},
     gateway::Gateway,
-    profile::Profile,
     raw::PATIENCE,
     samples,
 };
@@ -132,7 +138,7 @@ async fn a_read_on_the_last_event_is_never_older_than_the_event() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_reader_holds_up_nobody_and_misses_nothing_without_being_told() {
     const UPDATES: usize = 20_000;
-    let gateway = Gateway::start(Profile::plain().set("store.log_entries", "500")).await;
+    let gateway = Gateway::plain().await;
     let ask = Ask::new(
         Operation::SendStreamingMessage,
         samples::message(&format!("burst {UPDATES}")),
@@ -140,16 +146,20 @@ async fn a_slow_reader_holds_up_nobody_and_misses_nothing_without_being_told() {
     let mut slow = gateway.client(Binding::HttpJson).call(&ask).await.stream();
     let task = slow.event().await["task"]["id"].as_str().unwrap().to_owned();
     let subscribe = Ask::new(Operation::SubscribeToTask, json!({ "id": task }));
-    let mut fast = Vec::new();
-    for binding in [Binding::Grpc, Binding::JsonRpc] {
-        let stream = gateway.client(binding).call(&subscribe).await.stream();
-        fast.push(tokio::spawn(in_order(stream)));
+    let fast = [Binding::Grpc, Binding::JsonRpc].map(|binding| gateway.client(binding));
+    let over = Arc::new(AtomicBool::new(false));
+    let slow = tokio::spawn(in_order(slow, Some(over.clone())));
+    let mut reading = Vec::new();
+    for client in fast {
+        let stream = client.call(&subscribe).await.stream();
+        reading.push(tokio::spawn(in_order(stream, None)));
     }
-    for fast in fast {
-        assert_eq!(fast.await.unwrap(), Ok(UPDATES), "a fast reader");
+    for reading in reading {
+        assert_eq!(reading.await.unwrap(), Ok(UPDATES), "a fast reader");
     }
-    // Only now does the slow one read on: it has everything, or is told where it stands.
-    match in_order(slow).await {
+    over.store(true, Ordering::Relaxed);
+    // It has everything in the end, or was told where it stood.
+    match slow.await.unwrap() {
         Ok(last) => assert_eq!(last, UPDATES),
         Err(cursor) => assert!(!cursor.is_empty()),
     }
@@ -158,10 +168,13 @@ async fn a_slow_reader_holds_up_nobody_and_misses_nothing_without_being_told() {
 }
 
 /// Reads numbered updates to the end: the last number, or the cursor at which the stream was cut. Fails on a gap, a
-/// repetition, or an end that says nothing.
-async fn in_order(mut stream: LiveStream) -> Result<usize, String> {
+/// repetition, or an end that says nothing. A slow reader hurries once the others are through.
+async fn in_order(mut stream: LiveStream, slow: Option<Arc<AtomicBool>>) -> Result<usize, String> {
     let mut last = None;
     loop {
+        if slow.as_ref().is_some_and(|over| !over.load(Ordering::Relaxed)) {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
         match stream.next().await {
             Some(Ok(event)) => {
                 let status = event
@@ -194,13 +207,21 @@ async fn in_order(mut stream: LiveStream) -> Result<usize, String> {
 async fn a_client_that_leaves_over_any_binding_stops_neither_the_task_nor_others() {
     let gateway = Gateway::plain().await;
     for client in gateway.clients() {
-        let ask = Ask::new(Operation::SendStreamingMessage, samples::message("chunks 5 0.05"));
+        let gate = Gate::new();
+        let chunks = (0..5).map(|number| Step::chunk("a", "x", number > 0, number == 4));
+        let steps = [Step::Wait(gate.clone())]
+            .into_iter()
+            .chain(chunks)
+            .chain([Step::moves(Move::Complete)]);
+        gateway.scripted().expect(Script::accept(steps));
+        let ask = Ask::new(Operation::SendStreamingMessage, samples::message("as scripted"));
         let mut leaving = client.call(&ask).await.stream();
         let task = leaving.event().await["task"]["id"].as_str().unwrap().to_owned();
         let subscribe = Ask::new(Operation::SubscribeToTask, json!({ "id": task }));
         let staying = client.call(&subscribe).await.stream();
         drop(leaving);
         let again = client.call(&subscribe).await.stream();
+        gate.open();
         let (staying, again) =
             tokio::time::timeout(PATIENCE, async { (fold(staying).await, fold(again).await) })
                 .await

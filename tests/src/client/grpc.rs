@@ -51,7 +51,7 @@ impl Grpc {
     ///
     /// # Errors
     /// The status, where the call did not begin well.
-    pub async fn invoke(
+    async fn invoke(
         &self,
         path: &str,
         message: DynamicMessage,
@@ -79,7 +79,7 @@ impl Grpc {
 
 /// What a method gave.
 #[derive(Debug)]
-pub enum Invoked {
+enum Invoked {
     /// One message.
     One(tonic::Response<DynamicMessage>),
     /// Messages, still coming.

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 pub use answer::{Answer, Event, LiveStream, Refusal, Reply, Told, Violation};
 pub use grpc::Grpc;
 pub use jsonrpc::JsonRpc;
-pub use protojson::{pool, to_dynamic, to_json};
+use protojson::{pool, to_dynamic, to_json};
 pub use rest::Rest;
 pub use sse::{SseEvent, SseReader};
 

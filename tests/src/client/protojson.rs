@@ -17,7 +17,7 @@ use serde_json::{Number, Value, json};
 const REQUIRED: i32 = 2;
 
 /// Every type of the gateway's protos.
-pub fn pool() -> &'static DescriptorPool {
+pub(super) fn pool() -> &'static DescriptorPool {
     static POOL: OnceLock<DescriptorPool> = OnceLock::new();
     POOL.get_or_init(|| DescriptorPool::decode(DESCRIPTORS).expect("the descriptors decode"))
 }
@@ -26,13 +26,13 @@ pub fn pool() -> &'static DescriptorPool {
 ///
 /// # Errors
 /// A text where protobuf has no such value.
-pub fn to_dynamic(descriptor: MessageDescriptor, json: &Value) -> Result<DynamicMessage, String> {
+pub(super) fn to_dynamic(descriptor: MessageDescriptor, json: &Value) -> Result<DynamicMessage, String> {
     let options = prost_reflect::DeserializeOptions::new().deny_unknown_fields(false);
     DynamicMessage::deserialize_with_options(descriptor, json, &options).map_err(|error| error.to_string())
 }
 
 /// The message in canonical JSON.
-pub fn to_json(message: &DynamicMessage) -> Value {
+pub(super) fn to_json(message: &DynamicMessage) -> Value {
     let options = SerializeOptions::new();
     let mut json = message
         .serialize_with_options(serde_json::value::Serializer, &options)

@@ -76,7 +76,7 @@ impl SseReader {
 
     async fn chunk(&mut self) -> Result<Option<Bytes>, String> {
         while let Some(frame) = self.body.frame().await {
-            let frame = frame.map_err(|error| format!("the connection broke: {error}"))?;
+            let frame = frame.map_err(|error| format!("the connection broke: {error:?}"))?;
             if let Ok(data) = frame.into_data() {
                 self.seen.extend_from_slice(&data);
                 return Ok(Some(data));
