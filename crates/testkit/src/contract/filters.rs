@@ -136,6 +136,9 @@ async fn scattered(bench: &Bench) -> Vec<TaskSnapshot> {
         {
             bench.step(&id, step, number % 10).await;
         }
+        if number % 4 == 0 && !bench.head(&id).await.status.state.is_terminal() {
+            bench.report(&id, "the same state again", number % 8).await;
+        }
         tasks.push(bench.read(&id).await.task);
     }
     tasks.sort_by_key(|task| std::cmp::Reverse(position(task)));
