@@ -160,6 +160,12 @@ impl Step {
         if let Some(name) = &self.error {
             error_kind(name)?;
         }
+        if self.until && self.expect.is_none() {
+            return Err("until needs a reply to expect".to_owned());
+        }
+        if self.error.is_none() && (self.fields.is_some() || !self.facts.is_empty()) {
+            return Err("fields and facts belong to an error".to_owned());
+        }
         let expects = self.outcome.is_some()
             || self.error.is_some()
             || self.expect.is_some()

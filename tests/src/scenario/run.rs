@@ -198,6 +198,9 @@ impl Run<'_> {
         if let Some(error) = &step.error {
             return Err(format!("{error} was expected, not {json}"));
         }
+        if !step.events.is_empty() {
+            return Err(format!("events were expected, not {json}"));
+        }
         if let Some(pattern) = &step.expect {
             matches(&self.json(pattern)?, json)?;
         }
@@ -208,6 +211,9 @@ impl Run<'_> {
 
     /// Reads the stated events, then up to the end or not, as the step says.
     async fn read(&mut self, step: &Step, mut stream: LiveStream) -> Result<(), String> {
+        if step.expect.is_some() {
+            return Err("a reply was expected, not a stream".to_owned());
+        }
         for (index, pattern) in step.events.iter().enumerate() {
             let json = match stream.next().await {
                 Some(Ok(event)) => event.json,
