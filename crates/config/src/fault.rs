@@ -17,8 +17,8 @@ pub struct Fault {
     pub(crate) text: String,
 }
 
-/// Where a value was given.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Where a value was given; the order is that in which people look.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Origin {
     /// In the file of that name, in that line, counted from 1.
     Line(String, usize),
@@ -37,7 +37,13 @@ impl Fault {
 }
 
 impl Faults {
-    /// What is wrong, in the order of the settings.
+    /// The same, in the order of the places.
+    pub(crate) fn in_order(mut self) -> Self {
+        self.0.sort_by(|one, other| one.origin.cmp(&other.origin));
+        self
+    }
+
+    /// What is wrong, in the order of the file, then of the variables.
     pub fn iter(&self) -> impl Iterator<Item = &Fault> {
         self.0.iter()
     }

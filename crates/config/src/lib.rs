@@ -68,12 +68,12 @@ pub fn read(
     for (name, raw) in variables {
         given.add_variable(&name, &raw);
     }
-    let typed = typed(&given)?;
+    let typed = typed(&given).map_err(Faults::in_order)?;
     Settings::resolve(typed, outside).map_err(|mut faults| {
         for fault in &mut faults.0 {
             fault.origin = given.origin(&fault.path).cloned();
         }
-        faults
+        faults.in_order()
     })
 }
 

@@ -193,6 +193,13 @@ macro_rules! proto_enum {
                 match self { $(Self::$variant => $text),* }
             }
 
+            /// The names that a caller may send, for people.
+            pub fn choices() -> String {
+                let names = Self::ALL.iter().map(|value| value.name());
+                let sent: Vec<_> = names.filter(|name| !name.ends_with("_UNSPECIFIED")).collect();
+                sent.join(" or ")
+            }
+
             /// The number on the wire.
             pub fn number(self) -> i32 {
                 match self { $(Self::$variant => $number),* }
@@ -217,7 +224,7 @@ macro_rules! proto_enum {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                $crate::notation::read_enum(d, stringify!($name), Self::from_name, Self::from_number)
+                $crate::notation::read_enum(d, Self::choices, Self::from_name, Self::from_number)
             }
         }
     };
@@ -227,19 +234,19 @@ pub(crate) use proto_enum;
 /// Reads an enum by name or number.
 pub(crate) fn read_enum<'de, D: Deserializer<'de>, T>(
     d: D,
-    what: &'static str,
+    choices: fn() -> String,
     by_name: fn(&str) -> Option<T>,
     by_number: fn(i32) -> Option<T>,
 ) -> Result<T, D::Error> {
     d.deserialize_any(EnumVisitor {
-        what,
+        choices,
         by_name,
         by_number,
     })
 }
 
 struct EnumVisitor<T> {
-    what: &'static str,
+    choices: fn() -> String,
     by_name: fn(&str) -> Option<T>,
     by_number: fn(i32) -> Option<T>,
 }
@@ -248,19 +255,20 @@ impl<T> Visitor<'_> for EnumVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a {} by name or number", self.what)
+        write!(f, "{}, by name or number", (self.choices)())
     }
 
     fn visit_str<E: de::Error>(self, name: &str) -> Result<T, E> {
         let shown: String = name.chars().take(40).collect();
-        (self.by_name)(name).ok_or_else(|| E::custom(format_args!("must be a {}, not {shown:?}", self.what)))
+        (self.by_name)(name)
+            .ok_or_else(|| E::custom(format_args!("must be {}, not {shown:?}", (self.choices)())))
     }
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
         i32::try_from(number)
             .ok()
             .and_then(self.by_number)
-            .ok_or_else(|| E::custom(format_args!("must be a {}, not {number}", self.what)))
+            .ok_or_else(|| E::custom(format_args!("must be {}, not {number}", (self.choices)())))
     }
 
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {

@@ -58,7 +58,13 @@ impl fmt::Display for StartError {
                 setting,
                 address,
                 source,
-            } => write!(f, "cannot listen on {address} ({setting}): {source}"),
+            } => {
+                write!(f, "cannot listen on {address} ({setting}): {source}")?;
+                if source.kind() == io::ErrorKind::AddrInUse {
+                    f.write_str("; stop what listens there, or set another address")?;
+                }
+                Ok(())
+            }
             Self::Part(text) => f.write_str(text),
         }
     }

@@ -269,9 +269,19 @@ pub fn read_json<'de, T: serde::Deserialize<'de>>(text: &'de [u8]) -> Result<T, 
     };
     // Only now, on the way to an error, are slower readers worth their price. A reader stops at the first fault it
     // sees, so what follows a wrong member may be no JSON at all.
-    let broken = error.is_syntax() || error.is_eof() || std::str::from_utf8(text).is_err();
-    if broken || serde_json::from_slice::<serde::de::IgnoredAny>(text).is_err() {
-        return Err(Error::new(ErrorKind::ParseError, "the body is not valid JSON"));
+    let broken = if error.is_syntax() || error.is_eof() {
+        Some(error)
+    } else {
+        serde_json::from_slice::<serde::de::IgnoredAny>(text).err()
+    };
+    if let Some(error) = broken {
+        return Err(Error::new(
+            ErrorKind::ParseError,
+            format!("the body is not valid JSON: {error}"),
+        ));
+    }
+    if std::str::from_utf8(text).is_err() {
+        return Err(Error::new(ErrorKind::ParseError, "the body is not valid UTF-8"));
     }
     let mut reader = serde_json::Deserializer::from_slice(text);
     match serde_path_to_error::deserialize(&mut reader) {

@@ -9,7 +9,7 @@ use serde::{
 };
 
 use super::validate::Violations;
-use crate::Timestamp;
+use crate::{TaskState, Timestamp};
 
 /// A value as it came: from JSON, from a query string or from protobuf.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -102,24 +102,20 @@ impl Scalar {
         }
     }
 
-    /// An enum by name or number; its zero value is absent.
-    pub(super) fn enumeration<T>(
-        self,
-        field: &'static str,
-        violations: &mut Violations,
-        by_name: fn(&str) -> Option<T>,
-        by_number: fn(i32) -> Option<T>,
-    ) -> Option<T> {
-        let value = match self {
+    /// A state by name or number; the unspecified one is absent.
+    pub(super) fn task_state(self, field: &'static str, violations: &mut Violations) -> Option<TaskState> {
+        const UNSPECIFIED: &str = "TASK_STATE_UNSPECIFIED";
+        let state = match self {
             Self::Absent | Self::Integer(0) => return None,
-            Self::Integer(number) => i32::try_from(number).ok().and_then(by_number),
-            Self::Text(text) if text.ends_with("_UNSPECIFIED") => return None,
-            Self::Query(text) if text.is_empty() || text.ends_with("_UNSPECIFIED") => return None,
-            Self::Text(text) => by_name(&text),
-            Self::Query(text) => by_name(&text).or_else(|| text.parse().ok().and_then(by_number)),
+            Self::Text(text) | Self::Query(text) if text.is_empty() || text == UNSPECIFIED => return None,
+            Self::Integer(number) => i32::try_from(number).ok().and_then(TaskState::from_number),
+            Self::Text(text) => TaskState::from_name(&text),
+            Self::Query(text) => {
+                TaskState::from_name(&text).or_else(|| text.parse().ok().and_then(TaskState::from_number))
+            }
             _ => None,
         };
-        value.or_else(|| violations.add(field, "is not a value of the enum"))
+        state.or_else(|| violations.add(field, format!("must be {}", TaskState::choices())))
     }
 
     /// A moment.

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Artifact, Content, Error, Message, Operation, Part, PushNotificationConfigId, Role, TaskId,
-    TaskPushNotificationConfig, TaskState, Tenant, error::Violation, ids::id_fault, json, lifecycle::Move,
+    TaskPushNotificationConfig, Tenant, error::Violation, ids::id_fault, json, lifecycle::Move,
 };
 
 /// The largest page of ListTasks (§3.1.4), and of every other list.
@@ -262,12 +262,7 @@ impl params::ListTasks {
             filter: TaskFilter {
                 tenant: tenant(self.tenant, found),
                 context_id: optional_id(self.context_id, "contextId", found).map(crate::ContextId::new),
-                status: self.status.enumeration(
-                    "status",
-                    found,
-                    TaskState::from_name,
-                    TaskState::from_number,
-                ),
+                status: self.status.task_state("status", found),
                 status_timestamp_after: self
                     .status_timestamp_after
                     .timestamp("statusTimestampAfter", found),

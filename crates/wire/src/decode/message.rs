@@ -75,7 +75,7 @@ fn content_at(content: v1::part::Content, faults: &mut Faults, at: &At<'_>) -> O
 
 /// A role that was left out stays unspecified, for the validation to judge; a number that is none is a fault here.
 fn role(number: i32, faults: &mut Faults, at: &At<'_>) -> Option<Role> {
-    Role::from_number(number).or_else(|| faults.add(at, format!("must be a Role, not {number}")))
+    Role::from_number(number).or_else(|| faults.add(at, format!("must be {}, not {number}", Role::choices())))
 }
 
 #[cfg(test)]
@@ -109,7 +109,10 @@ mod tests {
             .map(|violation| violation.field.as_ref())
             .collect();
         assert_eq!(fields, ["role", "parts[1].data"]);
-        assert_eq!(error.violations()[0].description, "must be a Role, not 7");
+        assert_eq!(
+            error.violations()[0].description,
+            "must be ROLE_USER or ROLE_AGENT, not 7"
+        );
     }
 
     #[test]

@@ -151,7 +151,7 @@ fn state(number: i32, faults: &mut Faults, at: &At<'_>) -> Option<TaskState> {
     match number {
         0 => faults.add(at, "is required"),
         _ => TaskState::from_number(number)
-            .or_else(|| faults.add(at, format!("must be a TaskState, not {number}"))),
+            .or_else(|| faults.add(at, format!("must be {}, not {number}", TaskState::choices()))),
     }
 }
 
