@@ -141,6 +141,11 @@ impl Process {
         self.said.lock().unwrap().clone()
     }
 
+    /// Its number in the system.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a signal by its name, such as `TERM`.
     pub fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
