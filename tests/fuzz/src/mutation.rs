@@ -46,7 +46,7 @@ fn change(rng: &mut Rng, input: &mut Vec<u8>, corpus: &[Vec<u8>], tokens: &[&[u8
             input.truncate(place);
             input.extend_from_slice(&other[rng.usize(0..=other.len())..]);
         }
-        8 | 9 if !tokens.is_empty() => insert(input, place, *choice::<&[u8]>(rng, tokens)),
+        8 | 9 if !tokens.is_empty() => insert(input, place, choice::<&[u8]>(rng, tokens)),
         10 if !tokens.is_empty() => {
             let token = *choice(rng, tokens);
             let span = span(rng, input.len());

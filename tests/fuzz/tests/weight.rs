@@ -1,5 +1,7 @@
 //! Bodies as large as may be, made of as many values as fit: what they take in memory is bounded before they are read.
 
+#![allow(clippy::unwrap_used, reason = "what must not be absent fails the test")]
+
 use axum::body::Body;
 use gateway_domain::Actor;
 use gateway_fuzz::{

@@ -37,7 +37,7 @@ fn every_route_of_clients_is_described_without_and_with_a_tenant() {
 fn what_is_described_is_what_is_routed() {
     let routes = Routes::of(Actor::Client);
     for (path, verb, operation) in operations(&document()) {
-        let path = path.replace('{', "").replace('}', "");
+        let path = path.replace(['{', '}'], "");
         let Target::Operation(found) = routes.find(&verb, &path) else {
             panic!("{verb} {path} leads nowhere")
         };
