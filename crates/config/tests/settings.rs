@@ -192,7 +192,7 @@ fn what_is_wrong_is_told_with_its_place_and_what_to_write() {
         ),
         (
             "[secrets]\nunheard = 1",
-            "gw.toml:2: secrets.unheard is no setting; those here are page_key, page_key_file",
+            "gw.toml:2: secrets.unheard is no setting; those here are page_key, page_key_file, redis_password, redis_password_file",
         ),
         (
             "[card]\n[[card.skills]]\nid = \"a\"\nname = \"A\"\ndescription = \"\"\ntag = []",
@@ -321,6 +321,22 @@ fn what_is_wrong_is_told_with_its_place_and_what_to_write() {
             "[secrets]\npage_key_file = \"/there/is/none\"",
             "gw.toml:2: secrets.page_key_file cannot be read: /there/is/none: No such file or directory (os error 2)",
         ),
+        (
+            "[store.redis]\nurl = \"rediss://host\"",
+            "gw.toml:2: store.redis.url must begin with redis:// or redis+unix://",
+        ),
+        (
+            "[store.redis]\nurl = \"redis://user:sesame@host\"",
+            "gw.toml:2: store.redis.url must not hold a user or a password: set store.redis.user and secrets.redis_password",
+        ),
+        (
+            "[store.redis]\nprefix = \"a:b\"",
+            "gw.toml:2: store.redis.prefix must hold only letters, digits, -, _ and .",
+        ),
+        (
+            "[store.redis]\nbuckets = 257",
+            "gw.toml:2: store.redis.buckets must be 1 to 256, not 257",
+        ),
         ("a = [\nb", "gw.toml:2: this is not TOML: "),
     ] {
         let said = refusal(file, &[]);
@@ -420,6 +436,10 @@ fn a_secret_is_read_from_a_file_and_never_shown() {
         b"open-sesame-open-sesame"
     );
     assert!(!format!("{from_file:?}").contains("sesame"));
+    let password = [("A2A_GATEWAY__SECRETS__REDIS_PASSWORD_FILE", name.as_str())];
+    let with_password = settings("", &password).unwrap();
+    assert_eq!(with_password.redis_password, from_file.page_key);
+    assert!(!format!("{with_password:?}").contains("sesame"));
 
     for (file, environment) in [
         ("[secrets]\npage_key = \"sesame\"", &[][..]),
@@ -463,15 +483,18 @@ fn every_setting_stands_in_the_sample_and_can_be_uncommented() {
         commented.unwrap_or(line).to_owned()
     };
     let whole = sample.lines().map(uncomment).collect::<Vec<_>>().join("\n");
-    // All but the page key and its file, which exclude each other, can be given together.
-    let whole = whole.replace("page_key_file =", "#page_key_file =");
+    // All but secrets and their files, which exclude each other, can be given together.
+    let files = ["page_key_file", "redis_password_file"];
+    let whole = files.iter().fold(whole, |whole, file| {
+        whole.replace(&format!("{file} ="), &format!("#{file} ="))
+    });
     let extended = read(Some(("sample", &whole)), Vec::new(), &OUTSIDE).unwrap();
     assert!(extended.page_key.is_some());
 
     let given: toml::Table = whole.parse().unwrap();
     let mut mentioned = BTreeSet::new();
     paths("", &toml::Value::Table(given), &mut mentioned);
-    mentioned.insert("secrets.page_key_file".into());
+    mentioned.extend(files.map(|file| format!("secrets.{file}")));
     let mut wanted = BTreeSet::new();
     let defaults = serde_json::to_value(Typed::default()).unwrap();
     keys("", &defaults, &mut wanted);

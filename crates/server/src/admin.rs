@@ -16,19 +16,36 @@ use http::{
     header::{ALLOW, CONTENT_TYPE},
 };
 
-use crate::port::Answers;
+use crate::{port::Answers, store::Kept};
 
 /// Whether the gateway wants calls.
-#[derive(Debug, Default)]
-pub(crate) struct Readiness(AtomicBool);
+pub(crate) struct Readiness {
+    wanted: AtomicBool,
+    store: Kept,
+}
 
 impl Readiness {
-    pub(crate) fn set(&self, ready: bool) {
-        self.0.store(ready, Ordering::Release);
+    /// Not yet.
+    pub(crate) fn of(store: Kept) -> Self {
+        Self {
+            wanted: AtomicBool::new(false),
+            store,
+        }
     }
 
-    fn get(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+    pub(crate) fn set(&self, ready: bool) {
+        self.wanted.store(ready, Ordering::Release);
+    }
+
+    /// Why it wants none, if it does not.
+    fn refusal(&self) -> Option<&'static str> {
+        if !self.wanted.load(Ordering::Acquire) {
+            Some("draining\n")
+        } else if !self.store.is_ready() {
+            Some("the store does not answer\n")
+        } else {
+            None
+        }
     }
 }
 
@@ -45,8 +62,10 @@ fn answer(request: &Request<Body>, readiness: &Readiness, metrics: &Metrics) -> 
         // That the process answers is all that there is to it: a store that is away does not become better by a
         // restart.
         "/livez" => (StatusCode::OK, "alive\n".to_owned()),
-        "/readyz" if readiness.get() => (StatusCode::OK, "ready\n".to_owned()),
-        "/readyz" => (StatusCode::SERVICE_UNAVAILABLE, "draining\n".to_owned()),
+        "/readyz" => match readiness.refusal() {
+            None => (StatusCode::OK, "ready\n".to_owned()),
+            Some(text) => (StatusCode::SERVICE_UNAVAILABLE, text.to_owned()),
+        },
         "/metrics" => metrics.render().map_or_else(
             |fault| (StatusCode::INTERNAL_SERVER_ERROR, fault),
             |text| (StatusCode::OK, text),

@@ -57,7 +57,7 @@ pub(crate) fn trials(settings: &Settings, addresses: &Addresses) -> Vec<String> 
     if !settings.push.guard {
         trials.push("push.guard is off: callers can have this process post anywhere".into());
     }
-    if settings.page_key.is_none() {
+    if settings.page_key.is_none() && settings.store.kind == typed::StoreKind::Memory {
         trials.push("secrets.page_key is not set: page tokens end with this process".into());
     }
     trials.push("callers are anonymous: no credentials are asked for".into());

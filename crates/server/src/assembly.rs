@@ -26,6 +26,7 @@ use crate::{
     observers::Both,
     port::{Parts, port},
     running::{Listening, Running},
+    store::Kept,
     webhooks,
 };
 
@@ -97,9 +98,10 @@ impl Assembly {
         let openapi = openapi::document().to_string();
         let openapi = Document::new(openapi, media_type::JSON, card::built(), max_age);
 
-        let store = domain::store(&self.settings);
+        let store = Kept::open(&self.settings).await?;
+        let page_key = store.page_key(&self.settings).await?;
         watch(&metrics, &store, &worker);
-        let courier = webhooks::courier(&self.settings.push, store.clone(), self.resolver, &metrics);
+        let courier = webhooks::courier(&self.settings.push, store.port(), self.resolver, &metrics);
         let extended = self.extended_card.or_else(|| self.settings.card.extended(&card));
         let cards = Cards {
             card: Arc::new(card),
@@ -109,7 +111,8 @@ impl Assembly {
             &self.settings,
             &worker,
             cards,
-            store.clone(),
+            store.port(),
+            page_key,
             Arc::new(courier.clone()),
             self.clock.clone(),
             self.ids,
@@ -132,7 +135,7 @@ impl Assembly {
             document,
             openapi,
         };
-        let mut listening = Listening::new(edge);
+        let mut listening = Listening::new(edge, store.clone());
         ports
             .listen(&self.settings.listeners, sockets, &mut listening, metrics)
             .await;
@@ -150,23 +153,8 @@ fn observer(calls: CallObserver, further: Option<Arc<dyn Observer>>) -> Arc<dyn 
 }
 
 /// Has the metrics read what is counted elsewhere.
-fn watch(metrics: &Metrics, store: &Arc<gateway_store_memory::MemoryStore>, worker: &Worker) {
-    let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-    let held = store.clone();
-    metrics.watch(&list::LIVE_TASKS, move || vec![("", number(held.held().live))]);
-    let held = store.clone();
-    metrics.watch(&list::FINISHED_TASKS, move || {
-        vec![("", number(held.held().finished))]
-    });
-    let store = store.clone();
-    metrics.watch(&list::RETIRED_TASKS, move || {
-        let retired = store.retired();
-        vec![
-            ("count", retired.over_count),
-            ("bytes", retired.over_bytes),
-            ("age", retired.over_age),
-        ]
-    });
+fn watch(metrics: &Metrics, store: &Kept, worker: &Worker) {
+    store.watch(metrics);
     let worker = worker.clone();
     metrics.watch(&list::DROPPED_REPORTS, move || {
         vec![("", worker.dropped_reports())]

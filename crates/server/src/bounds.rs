@@ -50,16 +50,36 @@ pub(crate) fn memory(store: &typed::Store) -> gateway_store_memory::Settings {
     }
 }
 
+/// The deployment in Redis, and the bounds of what it keeps.
+pub(crate) fn redis(settings: &Settings) -> gateway_store_redis::Settings {
+    let (store, redis) = (&settings.store, &settings.store.redis);
+    let password = settings.redis_password.as_ref();
+    gateway_store_redis::Settings {
+        url: redis.url.clone(),
+        user: redis.user.clone(),
+        password: password.map(|password| String::from_utf8_lossy(password.expose()).into_owned()),
+        prefix: redis.prefix.clone(),
+        buckets: redis.buckets,
+        log_entries: store.log_entries,
+        log_bytes: store.log_bytes.0,
+        finished_per_tenant: store.finished_per_tenant,
+        finished_kept: store.finished_age.0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use gateway_config::Typed;
 
-    use super::{edge, memory};
+    use super::{edge, memory, redis};
 
     #[test]
     fn the_defaults_of_the_settings_are_those_of_the_parts() {
         let typed = Typed::default();
         assert_eq!(memory(&typed.store), gateway_store_memory::Settings::default());
+        let resolved = crate::settings::parse("").unwrap();
+        // Its debug text leaves out most.
+        assert!(redis(&resolved) == gateway_store_redis::Settings::default());
         let (settings, own) = (edge(&typed.connections), gateway_edge::Settings::default());
         // A budget is compared by what is free of it.
         assert_eq!(settings.held.free(), own.held.free());

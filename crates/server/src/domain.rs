@@ -6,20 +6,16 @@ use gateway_agents::{
     conformance::{self, Conformance},
     demo::{self, Demo},
 };
-use gateway_config::{
-    Settings,
-    typed::{AgentKind, StoreKind},
-};
+use gateway_config::{Settings, typed::AgentKind};
 use gateway_domain::{
     AgentCard, Service, Tenant,
     directory::{Directory, ExtendedCard, ServedAgent},
     page::PageKey,
-    ports::{Agent, Clock, Ids, Webhooks},
+    ports::{Agent, Clock, Ids, Store, Webhooks},
     service::Parts,
 };
-use gateway_store_memory::MemoryStore;
 
-use crate::{bounds, ids, paths};
+use crate::paths;
 
 /// What does the work.
 #[derive(Clone)]
@@ -77,13 +73,6 @@ impl Worker {
     }
 }
 
-/// The store that the settings name.
-pub(crate) fn store(settings: &Settings) -> Arc<MemoryStore> {
-    match settings.store.kind {
-        StoreKind::Memory => Arc::new(MemoryStore::new(bounds::memory(&settings.store))),
-    }
-}
-
 /// The cards of the agent as they are offered.
 pub(crate) struct Cards {
     pub(crate) card: Arc<AgentCard>,
@@ -95,7 +84,8 @@ pub(crate) fn service(
     settings: &Settings,
     worker: &Worker,
     cards: Cards,
-    store: Arc<MemoryStore>,
+    store: Arc<dyn Store>,
+    page_key: PageKey,
     webhooks: Arc<dyn Webhooks>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
@@ -106,17 +96,13 @@ pub(crate) fn service(
         agent: worker.port(),
         media_types: settings.media_types.clone(),
     });
-    let key = settings.page_key.as_ref();
     let parts = Parts {
         store,
         directory: Arc::new(directory(settings, agent)),
         clock,
         ids,
         limits: settings.limits.clone(),
-        page_key: key.map_or_else(
-            || PageKey::new(&ids::random_key()),
-            |key| PageKey::new(key.expose()),
-        ),
+        page_key,
     };
     Service::delivering(parts, webhooks)
 }

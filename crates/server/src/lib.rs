@@ -14,6 +14,7 @@ mod paths;
 mod port;
 mod running;
 pub mod settings;
+mod store;
 mod webhooks;
 
 pub use announce::announcement;

@@ -7,11 +7,10 @@ use gateway_domain::{Service, ports::Clock};
 use gateway_edge::listen;
 use gateway_grpc::Health;
 use gateway_push::Courier;
-use gateway_store_memory::MemoryStore;
 use tokio::{net::TcpListener, task::JoinSet, time};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::{Addresses, admin::Readiness, domain::Worker, port::Answers};
+use crate::{Addresses, admin::Readiness, domain::Worker, port::Answers, store::Kept};
 
 /// How often finished tasks whose time is over are removed.
 const SWEEP: Duration = Duration::from_secs(10);
@@ -41,7 +40,7 @@ impl Running {
         service: Service,
         worker: Worker,
         courier: Courier,
-        store: Arc<MemoryStore>,
+        store: Kept,
         clock: Arc<dyn Clock>,
     ) -> Self {
         listening.operators.spawn(sweep(store, clock));
@@ -95,14 +94,11 @@ impl Running {
     }
 }
 
-async fn sweep(store: Arc<MemoryStore>, clock: Arc<dyn Clock>) {
+async fn sweep(store: Kept, clock: Arc<dyn Clock>) {
     let mut ticks = time::interval(SWEEP);
     loop {
         ticks.tick().await;
-        let removed = store.sweep(clock.now());
-        if removed > 0 {
-            tracing::debug!(removed, "retired tasks for their age");
-        }
+        store.sweep(clock.now()).await;
     }
 }
 
@@ -117,10 +113,10 @@ pub(crate) struct Listening {
 }
 
 impl Listening {
-    pub(crate) fn new(edge: Arc<gateway_edge::Settings>) -> Self {
+    pub(crate) fn new(edge: Arc<gateway_edge::Settings>, store: Kept) -> Self {
         Self {
             edge,
-            readiness: Arc::default(),
+            readiness: Arc::new(Readiness::of(store)),
             stop: CancellationToken::new(),
             healths: Vec::new(),
             callers: JoinSet::new(),

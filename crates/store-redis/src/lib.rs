@@ -72,7 +72,7 @@ impl RedisStore {
     pub async fn open(settings: Settings) -> Result<Self, StoreError> {
         settings.check()?;
         let followers = Arc::<Followers>::default();
-        let link = Link::open(&settings.url, news::receiver(followers.clone())).await?;
+        let link = Link::open(&settings, news::receiver(followers.clone())).await?;
         let inner = Arc::new(Inner {
             link,
             layout: Layout {

@@ -16,6 +16,8 @@ use tokio::{
     time::{Instant, timeout},
 };
 
+use crate::Settings;
+
 /// How long a call waits in all.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(1_800);
 
@@ -36,8 +38,8 @@ pub(crate) struct Link {
 
 impl Link {
     /// Connects. `pushed` is given what Redis says without being asked; it must not wait.
-    pub(crate) async fn open(url: &str, pushed: impl AsyncPushSender) -> Result<Self, StoreError> {
-        let client = Client::open(info(url)?).map_err(fault)?;
+    pub(crate) async fn open(settings: &Settings, pushed: impl AsyncPushSender) -> Result<Self, StoreError> {
+        let client = Client::open(info(settings)?).map_err(fault)?;
         let commands = ConnectionManager::new_with_config(client.clone(), config()).await;
         let listening = config().set_push_sender(pushed).set_automatic_resubscription();
         let news = ConnectionManager::new_with_config(client, listening).await;
@@ -123,21 +125,32 @@ impl Link {
 
     fn note(&self, answered: bool) {
         let mut away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
-        if answered {
-            *away = None;
-        } else {
-            away.get_or_insert_with(Instant::now);
+        match (answered, *away) {
+            (true, Some(since)) => {
+                tracing::info!(seconds = since.elapsed().as_secs(), "Redis answers again");
+                *away = None;
+            }
+            (false, None) => {
+                tracing::warn!("Redis does not answer; calls are told to come back");
+                *away = Some(Instant::now());
+            }
+            _ => {}
         }
     }
 }
 
-/// What a URL says, with the protocol in which news come without being asked for.
-fn info(url: &str) -> Result<ConnectionInfo, StoreError> {
-    // The error could repeat the URL, and with it a password.
-    let info = url.into_connection_info().map_err(|_| {
-        StoreError::new("the URL of Redis is not of the form redis://USER:PASSWORD@HOST:PORT/DATABASE")
-    })?;
-    let redis = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
+/// Where Redis is and who comes, with the protocol in which news come without being asked for.
+fn info(settings: &Settings) -> Result<ConnectionInfo, StoreError> {
+    // The library's error could repeat the URL, and with it a password.
+    let wrong = |_| StoreError::new("the URL of Redis is not of the form redis://HOST:PORT/DATABASE");
+    let info = settings.url.as_str().into_connection_info().map_err(wrong)?;
+    let mut redis = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP3);
+    if let Some(user) = &settings.user {
+        redis = redis.set_username(user);
+    }
+    if let Some(password) = &settings.password {
+        redis = redis.set_password(password);
+    }
     Ok(info.set_redis_settings(redis))
 }
 
@@ -168,14 +181,18 @@ fn fault(error: RedisError) -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::info;
+    use crate::Settings;
 
     #[test]
     fn a_bad_url_is_told_without_its_password() {
-        let fault = info("http://user:hunter2@host").unwrap_err().cause;
-        assert!(
-            fault.contains("redis://") && !fault.contains("hunter2"),
-            "{fault}"
-        );
-        assert!(info("redis://user:hunter2@host:6379/3").is_ok());
+        let with = |url: &str| Settings {
+            url: url.to_owned(),
+            password: Some("hunter3".to_owned()),
+            ..Settings::default()
+        };
+        let fault = info(&with("http://user:hunter2@host")).unwrap_err().cause;
+        assert!(fault.contains("redis://") && !fault.contains("hunter"), "{fault}");
+        assert!(info(&with("redis://host:6379/3")).is_ok());
+        assert!(!format!("{:?}", with("redis://user:hunter2@host")).contains("hunter"));
     }
 }

@@ -9,8 +9,12 @@ use crate::keys::MOST_BUCKETS;
 /// Where Redis is, how the deployment's keys are laid out, and the bounds of what is kept.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// `redis://USER:PASSWORD@HOST:PORT/DATABASE`, or `redis+unix://` with a path. One server, 7.0 or newer.
+    /// `redis://HOST:PORT/DATABASE`, or `redis+unix://` with a path. One server, 7.0 or newer.
     pub url: String,
+    /// The user of its access lists; nothing for the default one.
+    pub user: Option<String>,
+    /// The password of the user; nothing where none is asked for.
+    pub password: Option<String>,
     /// What the deployment's keys begin with: letters, digits, `-`, `_` and `.`.
     pub prefix: String,
     /// Hash tags that the keys are spread over, 1 to 256. Fixed when the deployment is made.
@@ -29,6 +33,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             url: "redis://127.0.0.1:6379".to_owned(),
+            user: None,
+            password: None,
             prefix: "a2a".to_owned(),
             buckets: 64,
             log_entries: 2_000,
@@ -57,7 +63,7 @@ impl Settings {
     }
 }
 
-// The URL may hold a password.
+// The password is a secret, and the URL may hold one.
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings")

@@ -4,6 +4,7 @@
 mod card;
 mod listeners;
 mod secrets;
+mod store;
 mod tenants;
 
 use gateway_domain::{Limits, Tenant, directory};
@@ -49,6 +50,8 @@ pub struct Settings {
     pub telemetry: Telemetry,
     /// Seals page tokens; nothing where a random one is to be made.
     pub page_key: Option<Secret>,
+    /// Lets the gateway into Redis.
+    pub redis_password: Option<Secret>,
 }
 
 impl Settings {
@@ -61,6 +64,8 @@ impl Settings {
         if let Err(fault) = (outside.check_level)(&typed.logging.level) {
             faults.push(Fault::of("logging.level", fault));
         }
+        store::check(&typed.store.redis, &mut faults);
+        let secrets = secrets::resolve(typed.secrets, &mut faults);
         let settings = Self {
             listeners: listeners::resolve(&typed.listeners, &mut faults),
             public_urls: listeners::public_urls(&typed.public_urls, &typed.listeners, &mut faults),
@@ -75,7 +80,8 @@ impl Settings {
             push: typed.push,
             logging: typed.logging,
             telemetry: typed.telemetry,
-            page_key: secrets::page_key(typed.secrets, &mut faults),
+            page_key: secrets.page_key,
+            redis_password: secrets.redis_password,
         };
         Faults::or(faults, settings)
     }

@@ -18,7 +18,7 @@ pub use connections::Connections;
 pub use limits::Limits;
 pub use listeners::{ClientListener, Listener, Listeners, PublicUrls, Version};
 pub use push::Push;
-pub use store::{Store, StoreKind};
+pub use store::{Redis, Store, StoreKind};
 
 use crate::text::Secret;
 
@@ -193,11 +193,17 @@ impl Default for Telemetry {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Secrets {
-    /// Seals page tokens; the same on all replicas, 16 bytes or more. Without it a random one is made at the start,
-    /// and page tokens end with the process. Better given by the environment or by `page_key_file`.
+    /// Seals page tokens; the same on all replicas, 16 bytes or more. Without it a random one is made: for
+    /// `store.kind` `redis` once for the deployment, else at each start, and page tokens end with the process. Better given by the environment or by `page_key_file`.
     #[schemars(example = &"at least sixteen bytes")]
     pub page_key: Option<Secret>,
     /// A file that holds the page key; a line break at its end does not count.
     #[schemars(example = &"/run/secrets/page-key")]
     pub page_key_file: Option<String>,
+    /// The password for `store.redis`.
+    #[schemars(example = &"a long password")]
+    pub redis_password: Option<Secret>,
+    /// A file that holds the password; a line break at its end does not count.
+    #[schemars(example = &"/run/secrets/redis-password")]
+    pub redis_password_file: Option<String>,
 }

@@ -11,23 +11,59 @@ use crate::text::{Period, Size};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Store {
-    /// Which store. `memory` keeps tasks in this process: they end with it.
+    /// Which store. `memory` keeps tasks in this process: they end with it. `redis` keeps them in Redis, where every
+    /// replica that is set to the same deployment finds them; what has been answered outlives any replica, and
+    /// Redis's own durability is the operator's to choose.
     pub kind: StoreKind,
     /// Finished tasks that are kept of a tenant, or of all callers without one; the oldest are retired first.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub finished_per_tenant: usize,
-    /// Bytes of finished tasks that are kept in all; the oldest are retired first.
+    /// Bytes of finished tasks that are kept in all; the oldest are retired first. For `memory` only: the size of
+    /// Redis is its own setting.
     #[schemars(extend("x-min" = "1 MiB", "x-max" = "1024 GiB"))]
     pub finished_bytes: Size,
     /// How long a finished task is kept.
     #[schemars(extend("x-min" = "1 s", "x-max" = "365 d"))]
     pub finished_age: Period,
-    /// Events that are kept of a task, so that streams can be resumed.
+    /// Events that are kept of a task, so that streams whose reader is slow can catch up.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub log_entries: usize,
     /// Bytes of events that are kept of a task.
     #[schemars(extend("x-min" = "64 KiB", "x-max" = "1 GiB"))]
     pub log_bytes: Size,
+    /// Where tasks are with `store.kind` `redis`.
+    pub redis: Redis,
+}
+
+/// A deployment in Redis.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Redis {
+    /// The server, 7.0 or newer: redis://HOST:PORT/DATABASE, or redis+unix:///PATH for a socket. One server, not a
+    /// cluster. The password is `secrets.redis_password`.
+    #[schemars(length(min = 1))]
+    pub url: String,
+    /// The user of Redis's access lists; without it the default one.
+    #[schemars(length(min = 1), example = &"gateway")]
+    pub user: Option<String>,
+    /// What all keys begin with: letters, digits, `-`, `_` and `.`. Deployments on one server have different ones.
+    #[schemars(length(min = 1))]
+    pub prefix: String,
+    /// Parts that the keys are spread over; a tenant lies in one of them. Fixed when the deployment is made, and the
+    /// same on all replicas.
+    #[schemars(range(min = 1, max = 256))]
+    pub buckets: u16,
+}
+
+impl Default for Redis {
+    fn default() -> Self {
+        Self {
+            url: "redis://127.0.0.1:6379".into(),
+            user: None,
+            prefix: "a2a".into(),
+            buckets: 64,
+        }
+    }
 }
 
 /// Which store.
@@ -36,6 +72,8 @@ pub struct Store {
 pub enum StoreKind {
     /// In this process.
     Memory,
+    /// In Redis.
+    Redis,
 }
 
 impl Default for Store {
@@ -47,6 +85,7 @@ impl Default for Store {
             finished_age: Period(Duration::from_secs(24 * 60 * 60)),
             log_entries: 2_000,
             log_bytes: Size(8 << 20),
+            redis: Redis::default(),
         }
     }
 }

@@ -106,3 +106,33 @@ async fn a_task_that_was_not_named_for_its_tenant_is_refused() {
     assert!(refused.is_err(), "its bucket could not be found again");
     assert_eq!(held(&store).await, []);
 }
+
+#[tokio::test]
+async fn a_user_with_the_rights_that_the_example_names_can_do_everything_and_a_wrong_password_nothing() {
+    let example = include_str!("../../../../deploy/redis.toml");
+    let rights = example
+        .lines()
+        .find_map(|line| line.strip_prefix("#   ACL SETUSER gateway on >PASSWORD "));
+    let server = RedisServer::start();
+    let made = server.say(&format!("ACL SETUSER gateway on >secret {}", rights.unwrap()));
+    assert_eq!(made, "+OK\r\n");
+    let user = |password: &str| Settings {
+        url: server.url(),
+        user: Some("gateway".to_owned()),
+        password: Some(password.to_owned()),
+        ..Settings::default()
+    };
+    let store = RedisStore::open(user("secret")).await.unwrap();
+    let id = create(&store, fresh(&store, "task")).await;
+    let mut follower = store.follow(&id).await.unwrap().unwrap();
+    append(&store, &id, "text").await;
+    finish(&store, &id, 1).await;
+    follower
+        .wait_for(|pulse| pulse.state.is_terminal())
+        .await
+        .unwrap();
+    assert_eq!(store.sweep(moment(1_000_000)).await.unwrap(), 1);
+    assert_eq!(held(&store).await, []);
+    let refused = RedisStore::open(user("guess")).await.err().unwrap();
+    assert!(!refused.cause.contains("guess"), "{}", refused.cause);
+}

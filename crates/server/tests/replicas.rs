@@ -1,0 +1,265 @@
+//! Two gateways on one Redis are one gateway: what is begun at one is read, listed, followed, continued and canceled
+//! at the other. What a store promises is tested with the store.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::net::SocketAddr;
+
+use gateway_server::{Assembly, Running, settings};
+use gateway_testkit::redis::RedisServer;
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+/// Two replicas on a Redis of their own.
+struct Deployment {
+    replicas: [Running; 2],
+    redis: RedisServer,
+}
+
+impl Deployment {
+    async fn start() -> Self {
+        let redis = RedisServer::start();
+        Self {
+            replicas: [replica(&redis).await, replica(&redis).await],
+            redis,
+        }
+    }
+
+    /// Where clients reach each replica.
+    fn clients(&self) -> [SocketAddr; 2] {
+        [0, 1].map(|number: usize| self.replicas[number].addresses().client.unwrap())
+    }
+}
+
+fn configuration(url: &str) -> String {
+    format!(
+        r#"
+        [listeners]
+        client.address = "127.0.0.1:0"
+        agent.address = "127.0.0.1:0"
+        admin.address = "127.0.0.1:0"
+        [store]
+        kind = "redis"
+        redis.url = "{url}"
+        "#
+    )
+}
+
+async fn replica(redis: &RedisServer) -> Running {
+    let settings = settings::parse(&configuration(&redis.url())).unwrap();
+    Assembly::new(settings).start().await.unwrap()
+}
+
+/// Status, head and body of an answer.
+type Answer = (u16, String, String);
+
+async fn begin(at: SocketAddr, verb: &str, path: &str, body: &str) -> TcpStream {
+    let mut connection = TcpStream::connect(at).await.unwrap();
+    let request = format!(
+        "{verb} {path} HTTP/1.1\r\nhost: gateway\r\na2a-version: 1.0\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    connection.write_all(request.as_bytes()).await.unwrap();
+    connection
+}
+
+async fn call(at: SocketAddr, verb: &str, path: &str, body: &str) -> Answer {
+    let mut text = String::new();
+    let mut connection = begin(at, verb, path, body).await;
+    connection.read_to_string(&mut text).await.unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, head.to_ascii_lowercase(), body.to_owned())
+}
+
+async fn get(at: SocketAddr, path: &str) -> Value {
+    let (status, _, body) = call(at, "GET", path, "").await;
+    assert_eq!(status, 200, "{path}: {body}");
+    serde_json::from_str(&body).unwrap()
+}
+
+async fn post(at: SocketAddr, path: &str, body: &Value) -> Value {
+    let (status, _, answer) = call(at, "POST", path, &body.to_string()).await;
+    assert_eq!(status, 200, "{path}: {answer}");
+    serde_json::from_str(&answer).unwrap()
+}
+
+/// Sends a message, to a task if one is named; answers with the task.
+async fn send(at: SocketAddr, text: &str, task: Option<&str>, return_immediately: bool) -> Value {
+    let mut message = json!({ "messageId": text, "role": "ROLE_USER", "parts": [{ "text": text }] });
+    if let Some(task) = task {
+        message["taskId"] = json!(task);
+    }
+    let configuration = json!({ "returnImmediately": return_immediately });
+    let request = json!({ "message": message, "configuration": configuration });
+    post(at, "/message:send", &request).await["task"].clone()
+}
+
+/// Reads a stream until a text came; answers with all that was read.
+async fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
+    let mut seen = String::new();
+    while !seen.contains(wanted) {
+        let mut bytes = [0; 4096];
+        let read = stream.read(&mut bytes).await.unwrap();
+        assert!(read > 0, "ended early: {seen}");
+        seen.push_str(std::str::from_utf8(&bytes[..read]).unwrap());
+    }
+    seen
+}
+
+fn id(task: &Value) -> &str {
+    task["id"].as_str().unwrap()
+}
+
+fn state(task: &Value) -> &str {
+    task["status"]["state"].as_str().unwrap()
+}
+
+#[tokio::test]
+async fn a_task_of_one_replica_is_read_and_listed_at_the_other_and_pages_go_on_anywhere() {
+    let deployment = Deployment::start().await;
+    let [one, other] = deployment.clients();
+    let mut sent = Vec::new();
+    for number in 0..5 {
+        let task = send([one, other][number % 2], &format!("say {number}"), None, false).await;
+        assert_eq!(state(&task), "TASK_STATE_COMPLETED");
+        let seen = get([other, one][number % 2], &format!("/tasks/{}", id(&task))).await;
+        assert_eq!(seen, task);
+        sent.push(id(&task).to_owned());
+    }
+    let (mut listed, mut token) = (Vec::new(), String::new());
+    for at in [one, other, one] {
+        let page = get(at, &format!("/tasks?pageSize=2&pageToken={token}")).await;
+        assert_eq!(page["totalSize"], 5);
+        listed.extend(
+            page["tasks"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|task| id(task).to_owned()),
+        );
+        token = page["nextPageToken"].as_str().unwrap_or_default().to_owned();
+    }
+    assert_eq!(token, "");
+    listed.sort();
+    sent.sort();
+    assert_eq!(listed, sent);
+}
+
+#[tokio::test]
+async fn a_subscriber_at_the_other_replica_sees_a_task_to_its_end() {
+    let deployment = Deployment::start().await;
+    let [one, other] = deployment.clients();
+    let task = send(one, "ask 1", None, false).await;
+    assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED");
+    let path = format!("/tasks/{}:subscribe", id(&task));
+    let mut stream = begin(other, "GET", &path, "").await;
+    let mut seen = read_until(&mut stream, "TASK_STATE_INPUT_REQUIRED").await;
+    let answered = send(one, "an answer", Some(id(&task)), false).await;
+    assert_eq!(state(&answered), "TASK_STATE_COMPLETED");
+    stream.read_to_string(&mut seen).await.unwrap();
+    let revisions = seen
+        .lines()
+        .filter_map(|line| line.strip_prefix("id: ")?.split('-').next()?.parse().ok());
+    let revisions: Vec<u64> = revisions.collect();
+    assert!(revisions.is_sorted_by(|one, next| one < next), "{seen}");
+    assert!(seen.contains("TASK_STATE_COMPLETED"), "{seen}");
+}
+
+#[tokio::test]
+async fn a_blocking_answer_to_a_question_of_one_replica_is_taken_by_the_other() {
+    let deployment = Deployment::start().await;
+    let [one, other] = deployment.clients();
+    let task = send(one, "ask 1", None, false).await;
+    let answered = send(other, "an answer", Some(id(&task)), false).await;
+    assert_eq!(
+        (id(&answered), state(&answered)),
+        (id(&task), "TASK_STATE_COMPLETED")
+    );
+    assert_eq!(get(one, &format!("/tasks/{}", id(&task))).await, answered);
+}
+
+#[tokio::test]
+async fn a_task_that_runs_at_one_replica_is_canceled_at_the_other_and_its_stream_ends() {
+    let deployment = Deployment::start().await;
+    let [one, other] = deployment.clients();
+    let task = send(one, "work 600", None, true).await;
+    let mut stream = begin(one, "GET", &format!("/tasks/{}:subscribe", id(&task)), "").await;
+    let mut seen = read_until(&mut stream, "id: ").await;
+    let canceled = post(other, &format!("/tasks/{}:cancel", id(&task)), &json!({})).await;
+    assert_eq!(state(&canceled), "TASK_STATE_CANCELED");
+    stream.read_to_string(&mut seen).await.unwrap();
+    assert!(seen.contains("TASK_STATE_CANCELED"), "{seen}");
+    assert_eq!(get(one, &format!("/tasks/{}", id(&task))).await, canceled);
+}
+
+#[tokio::test]
+async fn whoever_waits_at_one_replica_hears_of_an_end_that_an_agent_reports_at_the_other() {
+    let deployment = Deployment::start().await;
+    let [one, _] = deployment.clients();
+    let agents = deployment.replicas[1].addresses().agent.unwrap();
+    let waiting = tokio::spawn(async move { send(one, "work 600", None, false).await });
+    // The agent side sees a task before its sender is answered.
+    let all = async || get(agents, "/allTasks").await["tasks"].clone();
+    let running = loop {
+        if let Some(task) = all()
+            .await
+            .get(0)
+            .filter(|task| task["state"] == "TASK_STATE_WORKING")
+        {
+            break task.clone();
+        }
+        tokio::task::yield_now().await;
+    };
+    post(agents, &format!("/tasks/{}:complete", id(&running)), &json!({})).await;
+    let answered = waiting.await.unwrap();
+    assert_eq!(
+        (id(&answered), state(&answered)),
+        (id(&running), "TASK_STATE_COMPLETED")
+    );
+}
+
+#[tokio::test]
+async fn while_redis_is_away_calls_are_told_to_come_back_and_the_replica_is_ready_for_some_seconds() {
+    let mut deployment = Deployment::start().await;
+    let [one, _] = deployment.clients();
+    let admin = deployment.replicas[0].addresses().admin.unwrap();
+    let task = send(one, "say it", None, false).await;
+    deployment.redis.kill();
+    let (status, head, body) = call(one, "GET", &format!("/tasks/{}", id(&task)), "").await;
+    assert_eq!(status, 503, "{body}");
+    assert!(head.contains("retry-after:"), "{head}");
+    assert_eq!(call(admin, "GET", "/readyz", "").await.0, 200);
+    while call(admin, "GET", "/readyz", "").await.0 == 200 {
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    assert_eq!(call(admin, "GET", "/livez", "").await.0, 200);
+    deployment.redis.restart();
+    while call(admin, "GET", "/readyz", "").await.0 != 200 {
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    assert_eq!(
+        state(&send(one, "say it again", None, false).await),
+        "TASK_STATE_COMPLETED"
+    );
+}
+
+#[tokio::test]
+async fn a_redis_that_is_not_there_stops_the_start_and_is_named_with_its_setting() {
+    let settings = settings::parse(&configuration("redis+unix:///nowhere/socket")).unwrap();
+    let Err(error) = Assembly::new(settings).start().await else {
+        panic!("it started");
+    };
+    assert!(error.to_string().contains("store.redis"), "{error}");
+}
+
+#[test]
+fn the_example_of_a_replica_can_be_read() {
+    let example = settings::parse(include_str!("../../../deploy/redis.toml")).unwrap();
+    assert_eq!(example.store.kind, gateway_config::typed::StoreKind::Redis);
+    assert_eq!(example.store.redis.user.as_deref(), Some("gateway"));
+}
