@@ -198,7 +198,8 @@ pub struct SharedEvent(Arc<Shared>);
 
 struct Shared {
     event: StreamResponse,
-    encoded: [OnceLock<Bytes>; NOTATIONS],
+    /// Made by the first who asks for any: most logs are never read, and are held for a day.
+    encoded: OnceLock<Box<[OnceLock<Bytes>; NOTATIONS]>>,
 }
 
 impl SharedEvent {
@@ -206,7 +207,7 @@ impl SharedEvent {
     pub fn new(event: StreamResponse) -> Self {
         Self(Arc::new(Shared {
             event,
-            encoded: [const { OnceLock::new() }; NOTATIONS],
+            encoded: OnceLock::new(),
         }))
     }
 
@@ -217,7 +218,8 @@ impl SharedEvent {
 
     /// The event in a notation, encoded by the first who asks. Notations from [`NOTATIONS`] on are not kept.
     pub fn encoded(&self, notation: usize, encode: impl FnOnce(&StreamResponse) -> Bytes) -> Bytes {
-        match self.0.encoded.get(notation) {
+        let encoded = self.0.encoded.get_or_init(Box::default);
+        match encoded.get(notation) {
             Some(kept) => kept.get_or_init(|| encode(&self.0.event)).clone(),
             None => encode(&self.0.event),
         }
