@@ -46,17 +46,20 @@ impl Timestamp {
     /// As text, in ASCII. By hand, since nearly every answer and event carries one: a general formatter costs eight
     /// times as much.
     fn text(self) -> [u8; 24] {
-        let (days, millis) = (self.0.div_euclid(DAY), self.0.rem_euclid(DAY));
+        // None lies before the first moment, so that nothing below is negative.
+        let since = self.0.saturating_sub(EARLIEST).unsigned_abs();
+        let (days, millis) = ((since / DAY) as u32, (since % DAY) as u32);
         let (year, month, day) = date(days);
-        let (seconds, minutes, hours) = (millis / 1000, millis / 60_000, millis / 3_600_000);
         let mut text = *b"0000-00-00T00:00:00.000Z";
-        write(&mut text[..4], year);
-        write(&mut text[5..7], month);
-        write(&mut text[8..10], day);
-        write(&mut text[11..13], hours);
-        write(&mut text[14..16], minutes % 60);
-        write(&mut text[17..19], seconds % 60);
-        write(&mut text[20..23], millis % 1000);
+        write(&mut text, 0, year / 100);
+        write(&mut text, 2, year % 100);
+        write(&mut text, 5, month);
+        write(&mut text, 8, day);
+        write(&mut text, 11, millis / 3_600_000);
+        write(&mut text, 14, millis / 60_000 % 60);
+        write(&mut text, 17, millis / 1000 % 60);
+        write(&mut text, 20, millis % 1000 / 10);
+        text[22] = b'0' + (millis % 10) as u8;
         text
     }
 
@@ -67,15 +70,15 @@ impl Timestamp {
 }
 
 /// Milliseconds of a day.
-const DAY: i64 = 24 * 3_600_000;
+const DAY: u64 = 24 * 3_600_000;
 
-/// Year, month and day of a day counted from the Unix epoch. Years are counted here from March on, so that the day of
-/// leap years comes last; 400 of them, with always the same number of days, are an era.
-fn date(day: i64) -> (i64, i64, i64) {
-    const ERA: i64 = 146_097;
-    const FROM_YEAR_0: i64 = 719_468;
-    let since = day + FROM_YEAR_0;
-    let (era, day) = (since.div_euclid(ERA), since.rem_euclid(ERA));
+/// Year, month and day of a day counted from the first of the year 1. Years are counted here from March on, so that the
+/// day of leap years comes last; 400 of them, with always the same number of days, are an era.
+fn date(day: u32) -> (u32, u32, u32) {
+    const ERA: u32 = 146_097;
+    const FROM_MARCH_OF_YEAR_0: u32 = 306;
+    let since = day + FROM_MARCH_OF_YEAR_0;
+    let (era, day) = (since / ERA, since % ERA);
     let year = (day - day / 1_460 + day / 36_524 - day / (ERA - 1)) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
     let from_march = (5 * day + 2) / 153;
@@ -84,17 +87,14 @@ fn date(day: i64) -> (i64, i64, i64) {
     } else {
         from_march - 9
     };
-    let year = era * 400 + year + i64::from(month <= 2);
+    let year = era * 400 + year + u32::from(month <= 2);
     (year, month, day - (153 * from_march + 2) / 5 + 1)
 }
 
-/// Writes a number into as many digits as there is room for.
-fn write(digits: &mut [u8], number: i64) {
-    let mut rest = number;
-    for digit in digits.iter_mut().rev() {
-        *digit = b"0123456789"[usize::try_from(rest % 10).unwrap_or_default()];
-        rest /= 10;
-    }
+/// Writes a number below 100 as two digits.
+fn write(text: &mut [u8; 24], at: usize, number: u32) {
+    text[at] = b'0' + (number / 10) as u8;
+    text[at + 1] = b'0' + (number % 10) as u8;
 }
 
 /// Whole milliseconds of some nanoseconds, a fraction counting as a whole one.
