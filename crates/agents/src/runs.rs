@@ -100,9 +100,9 @@ impl<T: Send + 'static> Runs<T> {
         };
         let shared = &self.0;
         let stage = Stage::new(desk, signals, shared.draining.clone(), shared.counters.clone());
-        shared
-            .tracker
-            .spawn(run(shared.clone(), task.clone(), stage, play));
+        // Boxed, since the runtime copies a future several times before and after its life.
+        let run = Box::pin(run(shared.clone(), task.clone(), stage, play));
+        shared.tracker.spawn(run);
         Ok(())
     }
 

@@ -35,7 +35,8 @@ impl Service {
     ) -> oneshot::Receiver<Result<Handed, Error>> {
         let (report, answer) = oneshot::channel();
         let (service, agent) = (self.clone(), served.agent.clone());
-        self.0.offers.spawn(async move {
+        // Boxed, since the runtime copies a future several times before and after its life.
+        let settled = Box::pin(async move {
             let task = offer.task.id.clone();
             let desk = Arc::new(TaskDesk::new(&service, task.clone()));
             let window = tokio::time::sleep(service.limits().accept_window);
@@ -51,6 +52,7 @@ impl Service {
             };
             service.0.settle(&task, answer, report).await;
         });
+        self.0.offers.spawn(settled);
         answer
     }
 }

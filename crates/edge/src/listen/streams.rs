@@ -30,12 +30,13 @@ where
     F::Output: Send,
 {
     fn execute(&self, stream: F) {
-        let watched = Watched {
+        // Boxed, since the runtime copies a future several times before and after its life.
+        let watched = Box::pin(Watched {
             stream,
             taking: Taking::default(),
             write_stall: self.write_stall,
             stall: None,
-        };
+        });
         self.tasks
             .spawn(self.end.clone().run_until_cancelled_owned(watched));
     }
