@@ -2,7 +2,7 @@
 //! where at most one of context and state is asked for; other filters walk the tasks that match the rarer half.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     ops::Bound,
 };
 
@@ -24,7 +24,8 @@ pub(crate) struct Index(HashMap<Scope, ScopeIndex>);
 struct ScopeIndex {
     all: Places,
     by_context: HashMap<ContextId, Places>,
-    by_state: HashMap<TaskState, Places>,
+    /// Eight at most: not worth a hash.
+    by_state: BTreeMap<TaskState, Places>,
 }
 
 /// Where the tasks of a page are, and how many match on all pages.
@@ -94,8 +95,15 @@ impl ScopeIndex {
     fn remove(&mut self, head: &TaskHead) {
         let place = place(head);
         self.all.remove(&place);
-        remove_from(&mut self.by_context, &head.context_id, &place);
-        remove_from(&mut self.by_state, &head.status.state, &place);
+        if let Some(context) = self.by_context.get_mut(&head.context_id) {
+            context.remove(&place);
+            if context.is_empty() {
+                self.by_context.remove(&head.context_id);
+            }
+        }
+        if let Some(state) = self.by_state.get_mut(&head.status.state) {
+            state.remove(&place);
+        }
     }
 
     /// Scope and context of a task never change, and a short task does all its steps within a millisecond or two.
@@ -111,7 +119,9 @@ impl ScopeIndex {
             }
         }
         if moved || before.status.state != after.status.state {
-            remove_from(&mut self.by_state, &before.status.state, &old);
+            if let Some(state) = self.by_state.get_mut(&before.status.state) {
+                state.remove(&old);
+            }
             self.by_state.entry(after.status.state).or_default().insert(new);
         }
     }
@@ -183,13 +193,4 @@ fn range<'a>(
         before.map_or(Bound::Unbounded, Bound::Excluded),
     );
     (!empty).then(|| places.range(bounds)).into_iter().flatten()
-}
-
-fn remove_from<K: std::hash::Hash + Eq>(sets: &mut HashMap<K, Places>, key: &K, place: &TaskPosition) {
-    if let Some(set) = sets.get_mut(key) {
-        set.remove(place);
-        if set.is_empty() {
-            sets.remove(key);
-        }
-    }
 }

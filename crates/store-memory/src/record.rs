@@ -28,6 +28,14 @@ struct State {
     followers: Option<watch::Sender<Pulse>>,
 }
 
+impl State {
+    /// A finished task is changed no more but kept for long: whoever looks at it tidies up after those who followed.
+    fn forget_followers(&mut self) {
+        self.followers
+            .take_if(|followers| followers.receiver_count() == 0);
+    }
+}
+
 impl Record {
     pub(crate) fn new(creation: Creation, settings: &Settings) -> Self {
         Self(Mutex::new(State {
@@ -44,7 +52,8 @@ impl Record {
 
     /// The task as it stands now. Copies nothing, so that it may be taken under any lock.
     pub(crate) fn view(&self) -> View {
-        let state = self.lock();
+        let mut state = self.lock();
+        state.forget_followers();
         View {
             head: state.head.clone(),
             task: state.task.clone(),
@@ -60,9 +69,7 @@ impl Record {
         state.head = Arc::new(change.head);
         Arc::make_mut(&mut state.task).apply(&change.entry.entry);
         state.log.push(change.entry);
-        state
-            .followers
-            .take_if(|followers| followers.receiver_count() == 0);
+        state.forget_followers();
         Ok(News {
             followers: state.followers.clone(),
             pulse,
