@@ -25,9 +25,15 @@ pub(super) trait Accept: Send + Sync {
 }
 
 /// A connection's bytes.
-pub(super) trait Wire: AsyncRead + AsyncWrite + Unpin + Send + 'static {
+pub(super) trait Wire: AsyncRead + AsyncWrite + Unpin + Send + Sync + 'static {
     /// Tells the system how long what is written may remain unacknowledged; it ends the connection after that.
     fn give_up_after(&self, _unacknowledged: Duration) {}
+
+    /// Waits for the peer's first bytes and looks at them without taking them; tells how many it saw, 0 where it
+    /// cannot look.
+    fn look(&self, _first: &mut [u8]) -> impl Future<Output = io::Result<usize>> + Send {
+        std::future::ready(Ok(0))
+    }
 }
 
 /// Accepts TCP connections.
@@ -67,6 +73,10 @@ fn tell(socket: &TcpStream, keep_alive: Duration) -> io::Result<()> {
 }
 
 impl Wire for TcpStream {
+    async fn look(&self, first: &mut [u8]) -> io::Result<usize> {
+        self.peek(first).await
+    }
+
     #[cfg(target_os = "linux")]
     fn give_up_after(&self, unacknowledged: Duration) {
         if let Err(error) = SockRef::from(self).set_tcp_user_timeout(Some(unacknowledged)) {

@@ -14,6 +14,7 @@ use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::conn::auto::Builder,
 };
+use tokio::time::timeout;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::{Service, ServiceExt};
 
@@ -21,13 +22,14 @@ use super::{
     accept::Wire,
     answer::Answer,
     arrival::Arrival,
-    guard::{Guard, Midway},
+    guard::{Guard, Midway, PREFACE},
     streams::Streams,
 };
 use crate::{Response, Settings};
 
 /// Heads up to so many bytes are read, so that those beyond `header_bytes` can be refused in the binding's own form;
-/// larger ones are refused by the protocol's means alone. HTTP/1 reads bodies in pieces of this size.
+/// larger ones are refused by the protocol's means alone. HTTP/1 reads in pieces of up to this size, so that it may see
+/// the end of a head up to twice as large.
 const READABLE_HEAD: usize = 64 << 10;
 
 /// How much of one request's body an HTTP/2 peer may send ahead of its reader.
@@ -41,7 +43,10 @@ const SEND_AHEAD: usize = 64 << 10;
 
 /// What all connections of a listener share.
 pub(super) struct Connections {
-    builder: Builder<Streams>,
+    /// For a peer that has not yet said which protocol it speaks.
+    either: Builder<Streams>,
+    http1: Builder<Streams>,
+    http2: Builder<Streams>,
     settings: Arc<Settings>,
     shutdown: CancellationToken,
 }
@@ -58,8 +63,11 @@ impl Connections {
             end: end.clone(),
             write_stall: settings.write_stall,
         };
+        let either = builder(settings, streams);
         Self {
-            builder: builder(settings, streams),
+            http1: either.clone().http1_only(),
+            http2: either.clone().http2_only(),
+            either,
             settings: settings.clone(),
             shutdown: shutdown.clone(),
         }
@@ -73,19 +81,39 @@ impl Connections {
         S: Service<Request<Body>, Response = Response, Error = Infallible> + Clone + Send + 'static,
         S::Future: Send + 'static,
     {
+        let mut asked_to_close = std::pin::pin!(self.asked_to_close());
+        let builder = tokio::select! {
+            looked = timeout(self.settings.head_timeout, self.builder_for(&io)) => match looked {
+                Ok(builder) => builder,
+                Err(_) => return tracing::debug!("the peer did not begin in time"),
+            },
+            () = asked_to_close.as_mut() => return,
+        };
         let midway = Midway::default();
         let io = TokioIo::new(Guard::new(io, midway.clone(), &self.settings));
         let service = service_fn(move |request| answer(service.clone(), request, midway.clone()));
-        let mut connection = std::pin::pin!(self.builder.serve_connection(io, service));
+        let mut connection = std::pin::pin!(builder.serve_connection(io, service));
         let served = tokio::select! {
             served = connection.as_mut() => served,
-            () = self.asked_to_close() => {
+            () = asked_to_close => {
                 connection.as_mut().graceful_shutdown();
                 connection.await
             }
         };
         if let Err(error) = served {
             tracing::debug!(error, "a connection broke");
+        }
+    }
+
+    /// The builder for what the peer speaks. Telling by what has been read costs an HTTP/1 connection a second buffer
+    /// for its whole life, since the bytes read come back in a piece of their own that is no whole head.
+    async fn builder_for(&self, io: &impl Wire) -> &Builder<Streams> {
+        let mut first = [0; PREFACE.len()];
+        let seen = io.look(&mut first).await.unwrap_or_default();
+        match &first[..seen] {
+            PREFACE => &self.http2,
+            first if PREFACE.starts_with(first) => &self.either,
+            _ => &self.http1,
         }
     }
 

@@ -21,7 +21,7 @@ use super::accept::Wire;
 use crate::Settings;
 
 /// What HTTP/2 with prior knowledge begins with (RFC 9113 §3.4).
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// How long a peer's remaining bytes are read and dropped after the last answer. Closing at once would make the
 /// system answer them with a reset, and that would take the answer back from the peer.

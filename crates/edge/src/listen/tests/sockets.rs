@@ -58,7 +58,7 @@ async fn send_all_then_read(address: SocketAddr, sent: &[&[u8]]) -> String {
 #[tokio::test]
 async fn a_head_beyond_what_is_read_is_answered_with_431() {
     let server = listen().await;
-    let filler = "x".repeat(100_000);
+    let filler = "x".repeat(200_000);
     let head = format!("GET / HTTP/1.1\r\nhost: x\r\nx-filler: {filler}\r\n\r\n");
     let answer = send_all_then_read(server.address, &[head.as_bytes()]).await;
     assert!(answer.starts_with("HTTP/1.1 431"), "{answer}");
