@@ -309,6 +309,8 @@ impl Inner {
         if let Some(message) = answer {
             return Ok((Outcome::DirectMessage, Body::Sent(Sent::Message(message))));
         }
+        // Nothing more is waited for: the store need not keep what tells of news.
+        drop(begun.pulse);
         self.show(&begun.task).await?;
         let StoredTask { task, .. } = self.read(&begun.task).await?;
         Ok((
