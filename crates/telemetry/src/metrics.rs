@@ -22,6 +22,9 @@ const BUCKETS: [f64; 14] = [
 /// bindings; what named tenants add to that is bounded here, beyond it a combination counts as "other".
 const MOST_SERIES: usize = 20_000;
 
+/// The same of every metric without tenants.
+const MOST_OTHER_SERIES: usize = 500;
+
 /// A tenant that the operator did not name.
 const OTHER: &str = "other";
 
@@ -52,7 +55,15 @@ impl Metrics {
             .scope_info_enabled(false)
             .build()
             .map_err(|error| error.to_string())?;
-        let bound = |_: &Instrument| Stream::builder().with_cardinality_limit(MOST_SERIES).build().ok();
+        // Room for all is made at once, so that few metrics should have much of it.
+        let bound = |instrument: &Instrument| {
+            let most = if instrument.name() == CALLS.name {
+                MOST_SERIES
+            } else {
+                MOST_OTHER_SERIES
+            };
+            Stream::builder().with_cardinality_limit(most).build().ok()
+        };
         let provider = SdkMeterProvider::builder()
             .with_reader(exporter)
             .with_view(bound)
