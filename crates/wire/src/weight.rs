@@ -26,14 +26,7 @@ use crate::{operations, pb};
 /// # Errors
 /// PayloadTooLarge where its values would take more than [`MAX_VALUE_BYTES`], texts and bytes not counted.
 pub fn check(operation: Operation, bytes: &[u8]) -> Result<(), Error> {
-    let row = operations::row(operation);
-    let input = SHAPES.inputs.get(&(row.grpc_service, row.grpc_method));
-    let shape = input.copied().ok_or_else(|| {
-        Error::internal(format_args!(
-            "{} has no request among the protos",
-            operation.name()
-        ))
-    })?;
+    let shape = SHAPES.inputs[operation as usize];
     let mut scale = Scale {
         room: MAX_VALUE_BYTES,
     };
@@ -88,7 +81,7 @@ impl Scale {
             let length = usize::try_from(length).map_err(|_| Stop::Broken)?;
             let (field, rest) = bytes.split_at_checked(length).ok_or(Stop::Broken)?;
             bytes = rest;
-            match shape.fields.get(&tag) {
+            match shape.field(tag) {
                 Some(Field::Message(inner)) => {
                     if shape.is_map_of(*inner) && !std::mem::replace(&mut members, true) {
                         self.take(OBJECT_BYTES)?;
@@ -112,14 +105,15 @@ impl Scale {
 /// The messages of `proto/`, as far as it matters here.
 struct Shapes {
     all: Vec<Shape>,
-    /// The request of each method, by its service and its own name.
-    inputs: HashMap<(&'static str, &'static str), usize>,
+    /// The request of each operation, in the order of the operation table.
+    inputs: Vec<usize>,
 }
 
 struct Shape {
     /// What one takes.
     bytes: usize,
-    fields: HashMap<u32, Field>,
+    /// By their numbers. There are few, so that looking through them is the fastest way to find one.
+    fields: Vec<(u32, Field)>,
     /// It is no message of its own, but an entry of a map.
     is_entry: bool,
 }
@@ -133,6 +127,11 @@ enum Field {
 }
 
 impl Shape {
+    fn field(&self, tag: u32) -> Option<&Field> {
+        let found = self.fields.iter().find(|(number, _)| *number == tag);
+        found.map(|(_, field)| field)
+    }
+
     fn is_map_of(&self, inner: usize) -> bool {
         !self.is_entry && SHAPES.all[inner].is_entry
     }
@@ -166,13 +165,12 @@ impl Shapes {
                 .method
                 .iter()
                 .find(|method| method.name() == row.grpc_method)?;
-            Some((
-                (row.grpc_service, row.grpc_method),
-                *places.get(method.input_type())?,
-            ))
+            places.get(method.input_type()).copied()
         };
+        let input =
+            |row| input(row).expect("a test holds that the operation table names methods of the protos");
         Self {
-            inputs: operations::TABLE.iter().filter_map(input).collect(),
+            inputs: operations::TABLE.iter().map(input).collect(),
             all: named
                 .iter()
                 .map(|(name, message)| shape(name, message, &places))
