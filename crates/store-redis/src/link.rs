@@ -127,11 +127,14 @@ impl Link {
         let mut away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
         match (answered, *away) {
             (true, Some(since)) => {
-                tracing::info!(seconds = since.elapsed().as_secs(), "Redis answers again");
+                tracing::info!(
+                    seconds = since.elapsed().as_secs(),
+                    "the store in Redis answers again"
+                );
                 *away = None;
             }
             (false, None) => {
-                tracing::warn!("Redis does not answer; calls are told to come back");
+                tracing::warn!("no answer from Redis; calls are told to come back");
                 *away = Some(Instant::now());
             }
             _ => {}

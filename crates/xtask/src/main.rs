@@ -18,6 +18,7 @@ mod gateway;
 mod generated;
 mod parts;
 mod process;
+mod redis;
 mod sdk;
 mod tidy;
 mod tools;
@@ -94,6 +95,11 @@ const VERBS: &[Verb] = &[
         name: "tools",
         help: "fetch the tools that the checks use into .tools",
         run: tools::run,
+    },
+    Verb {
+        name: "redis",
+        help: "redis-server for the tests; installed with apt-get where it is missing",
+        run: redis::run,
     },
     Verb {
         name: "sdk",

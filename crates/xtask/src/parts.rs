@@ -59,6 +59,7 @@ const CHECK: &[Part] = &[
 /// shared dependencies and build them twice. The first part also builds the binary that black-box tests start.
 const TEST: &[Part] = &[
     essential("build", &["cargo", "build", "--workspace", "--bins", "--tests"]),
+    part("redis", &["cargo", "xtask", "redis"]),
     part("unit", &["cargo", "test", "--workspace", "--lib", "--bins"]),
     part("integration", &["cargo", "test", "--workspace", "--test", "*"]),
     part("examples", &["cargo", "test", "--workspace", "--doc"]),
