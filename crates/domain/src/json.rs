@@ -98,22 +98,20 @@ pub fn too_many_values() -> Error {
     Error::new(ErrorKind::PayloadTooLarge, text)
 }
 
-/// Roughly the bytes that a value takes in memory and on the wire.
+/// Roughly the bytes that a value takes in memory, which is more than it takes on the wire.
 pub fn weight(value: &Value) -> usize {
     match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
-        Value::String(text) => text.len() + 8,
-        Value::Array(items) => 8 + items.iter().map(weight).sum::<usize>(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => MEMBER_BYTES,
+        Value::String(text) => MEMBER_BYTES + text.len(),
+        Value::Array(items) => LIST_BYTES + items.iter().map(weight).sum::<usize>(),
         Value::Object(members) => object_weight(members),
     }
 }
 
-/// Roughly the bytes that an object takes in memory and on the wire.
+/// Roughly the bytes that an object takes in memory.
 pub fn object_weight(object: &Object) -> usize {
-    8 + object
-        .iter()
-        .map(|(name, value)| name.len() + 8 + weight(value))
-        .sum::<usize>()
+    let members = object.iter().map(|(name, value)| name.len() + weight(value));
+    OBJECT_BYTES + members.sum::<usize>()
 }
 
 /// A JSON value whose objects name each member once; a repeated member is an error (§13.4, RFC 8259 §4).
