@@ -1,6 +1,9 @@
-//! Reading headers that are lists or media types. Only what the bindings need: parameters are passed over, except `q`.
+//! Headers that are lists, single values, media types or delays. Only what the bindings need: parameters of media types
+//! are passed over, except `q`.
 
-use http::{HeaderMap, HeaderName, header};
+use std::{borrow::Cow, time::Duration};
+
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 /// The elements of a comma-separated list, over all fields of that name, in order, without empty ones. A field that
 /// is not visible ASCII is passed over. Commas within quotes are not known.
@@ -12,6 +15,31 @@ pub fn list<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item
         .flat_map(|value| value.split(','))
         .map(str::trim)
         .filter(|element| !element.is_empty())
+}
+
+/// The value of a list; nothing where it has no elements, or one that cannot stand in a header.
+pub fn list_value(elements: &[String]) -> Option<HeaderValue> {
+    let joined = (!elements.is_empty()).then(|| elements.join(", "))?;
+    HeaderValue::try_from(joined).ok()
+}
+
+/// The value of a header that has one.
+pub fn only(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    let values = headers.get_all(name).iter();
+    the_one(values.map(|value| String::from_utf8_lossy(value.as_bytes())))
+}
+
+/// The one value that was sent, be it repeatedly. Different ones become a list, as with any header.
+pub(crate) fn the_one<'a>(values: impl Iterator<Item = Cow<'a, str>>) -> Option<String> {
+    let mut values: Vec<_> = values.collect();
+    values.dedup();
+    (!values.is_empty()).then(|| values.join(", "))
+}
+
+/// A delay as Retry-After has it: whole seconds, at least one, and never less than was meant.
+pub fn retry_after(wait: Duration) -> HeaderValue {
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    seconds.max(1).into()
 }
 
 /// The `type/subtype` of a media type, without parameters, in lower case.
@@ -59,7 +87,9 @@ fn weight(element: &str) -> f32 {
 mod tests {
     use http::{HeaderMap, HeaderName, HeaderValue, header};
 
-    use super::{content_type, list, named};
+    use std::time::Duration;
+
+    use super::{content_type, list, list_value, named, only, retry_after};
 
     fn headers(name: &HeaderName, values: &[&str]) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -73,6 +103,30 @@ mod tests {
     fn a_list_may_be_spread_over_fields() {
         let headers = headers(&header::ACCEPT, &["a, b", ",", "é", " c ,,d"]);
         assert!(list(&headers, &header::ACCEPT).eq(["a", "b", "c", "d"]));
+    }
+
+    #[test]
+    fn a_list_is_written_unless_there_is_nothing_to_write() {
+        let value =
+            |elements: &[&str]| list_value(&elements.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(value(&["a", "b"]), Some(HeaderValue::from_static("a, b")));
+        assert_eq!(value(&[]), None);
+        assert_eq!(value(&["a\nb"]), None);
+    }
+
+    #[test]
+    fn a_value_that_is_sent_twice_is_one_and_different_ones_are_a_list() {
+        let sent = |values: &[&str]| only(&headers(&header::ETAG, values), &header::ETAG);
+        assert_eq!(sent(&[]), None);
+        assert_eq!(sent(&["1.0", "1.0"]).as_deref(), Some("1.0"));
+        assert_eq!(sent(&["1.0", "2.0"]).as_deref(), Some("1.0, 2.0"));
+    }
+
+    #[test]
+    fn a_delay_is_told_in_whole_seconds_that_suffice() {
+        for (millis, told) in [(0, "1"), (1_000, "1"), (1_001, "2"), (90_000, "90")] {
+            assert_eq!(retry_after(Duration::from_millis(millis)), told);
+        }
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
+use crate::negotiate::the_one;
+
 /// The parameters of a query, in order, decoded. Bytes that are not UTF-8 become U+FFFD.
 pub fn parameters(query: Option<&str>) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
     form_urlencoded::parse(query.unwrap_or_default().as_bytes())
@@ -14,14 +16,26 @@ pub fn parameter<'a>(query: Option<&'a str>, name: &str) -> Option<Cow<'a, str>>
     parameters(query).find_map(|(key, value)| (key == name).then_some(value))
 }
 
-/// A path segment without its percent-encoding; nothing where it isn't UTF-8.
+/// The value of that name, be it there repeatedly. Different ones become a list, as with a header.
+pub fn only(query: Option<&str>, name: &str) -> Option<String> {
+    the_one(
+        parameters(query)
+            .filter(|(key, _)| key == name)
+            .map(|(_, value)| value),
+    )
+}
+
+/// A path segment without its percent-encoding; nothing where that is broken, or not of UTF-8.
 pub fn segment(raw: &str) -> Option<Cow<'_, str>> {
-    percent_decode_str(raw).decode_utf8().ok()
+    let mut after_percent = raw.split('%').skip(1);
+    let whole = after_percent
+        .all(|text| matches!(text.as_bytes(), [a, b, ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit()));
+    whole.then(|| percent_decode_str(raw).decode_utf8().ok())?
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{parameter, parameters, segment};
+    use super::{only, parameter, parameters, segment};
 
     #[test]
     fn parameters_come_decoded_and_in_order() {
@@ -45,6 +59,9 @@ mod tests {
         assert_eq!(parameter(query, "a").as_deref(), Some("1"));
         assert_eq!(parameter(query, "x"), None);
         assert_eq!(parameters(None).count(), 0);
+        assert_eq!(only(query, "a").as_deref(), Some("1, 2"));
+        assert_eq!(only(query, "b").as_deref(), Some("é x"));
+        assert_eq!(only(query, "x"), None);
     }
 
     #[test]
@@ -53,7 +70,9 @@ mod tests {
             ("a%3Ab", Some("a:b")),
             ("a%2fb+c", Some("a/b+c")),
             ("%C3%A9", Some("é")),
-            ("%zz%", Some("%zz%")),
+            ("%zz", None),
+            ("a%4", None),
+            ("a%", None),
             ("%FF", None),
         ] {
             assert_eq!(segment(raw).as_deref(), decoded, "{raw}");

@@ -33,7 +33,7 @@ pub(crate) fn head(parts: &Parts, actor: Actor) -> Result<Head, Error> {
         binding: Binding::Grpc,
         operation: operation(actor, parts.uri.path()),
         version: RequestedVersion {
-            header: version(&parts.headers),
+            header: negotiate::only(&parts.headers, &VERSION),
             query: None,
         },
         extensions: negotiate::list(&parts.headers, &EXTENSIONS)
@@ -55,16 +55,6 @@ fn operation(actor: Actor, path: &str) -> Option<Operation> {
         .filter(|row| row.operation.actor() == actor)
         .find(|row| row.grpc_service == service && row.grpc_method == method)
         .map(|row| row.operation)
-}
-
-/// The version as sent. Sent twice it is a list, as with any header, and a list is no version.
-fn version(headers: &HeaderMap) -> Option<String> {
-    let sent: Vec<_> = headers
-        .get_all(VERSION)
-        .iter()
-        .map(|value| String::from_utf8_lossy(value.as_bytes()))
-        .collect();
-    (!sent.is_empty()).then(|| sent.join(", "))
 }
 
 fn deadline(headers: &HeaderMap) -> Result<Option<Instant>, Error> {
@@ -148,7 +138,7 @@ mod tests {
     use gateway_domain::{Actor, ErrorKind, Operation};
     use gateway_wire::operations::TABLE;
 
-    use super::{Duration, HeaderMap, VERSION, message, operation, timeout, version};
+    use super::{Duration, message, operation, timeout};
 
     #[test]
     fn a_timeout_is_digits_and_a_unit() {
@@ -200,16 +190,6 @@ mod tests {
         ] {
             assert_eq!(operation(Actor::Client, path), None, "{path}");
         }
-    }
-
-    #[test]
-    fn a_version_that_was_sent_twice_is_read_as_a_list() {
-        let mut headers = HeaderMap::new();
-        assert_eq!(version(&headers), None);
-        headers.append(VERSION, "1.0".parse().unwrap());
-        assert_eq!(version(&headers).as_deref(), Some("1.0"));
-        headers.append(VERSION, "2.0".parse().unwrap());
-        assert_eq!(version(&headers).as_deref(), Some("1.0, 2.0"));
     }
 
     #[test]

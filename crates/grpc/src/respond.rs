@@ -9,7 +9,7 @@ use std::{
 use bytes::{BufMut, Bytes, BytesMut};
 use futures::{Stream, StreamExt, future, stream};
 use gateway_domain::{Error, ErrorKind, Reply, SharedEvent, StreamResponse, reply};
-use gateway_edge::Response;
+use gateway_edge::{Response, negotiate};
 use gateway_wire::{encode, errors::Edition, notation};
 use http::{HeaderMap, HeaderValue, header::CONTENT_TYPE};
 use http_body::Frame;
@@ -37,9 +37,7 @@ pub(crate) async fn reply(reply: Reply, most: usize, edition: Edition) -> Result
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, GRPC_CONTENT_TYPE);
-    if !reply.activated.is_empty()
-        && let Ok(activated) = HeaderValue::try_from(reply.activated.join(","))
-    {
+    if let Some(activated) = negotiate::list_value(&reply.activated) {
         headers.insert(EXTENSIONS, activated);
     }
     Ok(response)

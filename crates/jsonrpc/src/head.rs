@@ -1,11 +1,11 @@
 //! What stands beside the envelope: service parameters (§3.2.6) as headers or in the query, and who calls.
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use gateway_domain::{Binding, Error};
 use gateway_edge::{RequestContext, negotiate, query};
 use gateway_pipeline::{Head, RequestedVersion};
-use gateway_wire::params;
+use gateway_wire::params::{self, Parameter};
 use http::{HeaderName, request::Parts};
 
 use crate::respond;
@@ -36,21 +36,9 @@ pub(crate) fn read(parts: &Parts) -> Result<Head, Error> {
 }
 
 fn version(parts: &Parts) -> RequestedVersion {
-    let headers = parts.headers.get_all(params::VERSION.header).iter();
-    let query = query::parameters(parts.uri.query());
+    let Parameter { name, header } = params::VERSION;
     RequestedVersion {
-        header: only(headers.map(|value| String::from_utf8_lossy(value.as_bytes()))),
-        query: only(
-            query
-                .filter(|(name, _)| name == params::VERSION.name)
-                .map(|(_, value)| value),
-        ),
+        header: negotiate::only(&parts.headers, &HeaderName::from_static(header)),
+        query: query::only(parts.uri.query(), name),
     }
-}
-
-/// Said twice is as good as once; different values are handed on together, and no version is called that.
-fn only<'a>(values: impl Iterator<Item = Cow<'a, str>>) -> Option<String> {
-    let mut values: Vec<_> = values.collect();
-    values.dedup();
-    (!values.is_empty()).then(|| values.join(", "))
 }

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use bytes::Bytes;
 use gateway_domain::{Error, ErrorKind};
-use gateway_edge::{Face, Response};
+use gateway_edge::{Face, Response, negotiate};
 use gateway_wire::{
     errors::{self, Detail},
     params::{self, media_type},
@@ -46,9 +46,7 @@ impl Beside {
     pub(crate) fn error(error: &Error) -> Self {
         let mut headers = HeaderMap::new();
         if let Some(wait) = error.retry_delay() {
-            // Whole seconds, and never sooner than was meant.
-            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-            headers.insert(RETRY_AFTER, seconds.into());
+            headers.insert(RETRY_AFTER, negotiate::retry_after(wait));
         }
         match error.kind() {
             ErrorKind::Unauthenticated => {
@@ -78,11 +76,7 @@ impl Beside {
 
 /// `A2A-Extensions` of an answer, where there is something to tell.
 pub(crate) fn extensions(activated: &[String]) -> Option<(HeaderName, HeaderValue)> {
-    if activated.is_empty() {
-        return None;
-    }
-    // They came in such a header.
-    let value = HeaderValue::from_str(&activated.join(", ")).ok()?;
+    let value = negotiate::list_value(activated)?;
     Some((HeaderName::from_static(params::EXTENSIONS.header), value))
 }
 
@@ -113,6 +107,11 @@ pub(crate) fn error_object(error: &Error) -> ErrorObjectOwned {
 /// The response object of a result.
 pub(crate) fn result_json(id: &Id, result: &[u8]) -> Bytes {
     object_of(id, &[b"\"result\":", result, b"}"])
+}
+
+/// An answer that is a result.
+pub(crate) fn result(id: &Id, result: &[u8], beside: Beside) -> Response {
+    beside.around(result_json(id, result))
 }
 
 /// The answer of a jsonrpsee method that was called without an id, with the id put in.

@@ -165,15 +165,9 @@ pub(crate) fn disagreement(field: &'static str, in_path: &str, place: &str, ther
 /// # Errors
 /// InvalidParams naming the field.
 pub(crate) fn decoded(field: &str, segment: &str) -> Result<String, Error> {
-    let text = query::segment(segment).filter(|_| is_well_encoded(segment));
-    text.map(Cow::into_owned)
+    query::segment(segment)
+        .map(Cow::into_owned)
         .ok_or_else(|| Error::invalid(json_name(field), "must be percent-encoded UTF-8 in the path"))
-}
-
-fn is_well_encoded(segment: &str) -> bool {
-    let mut after_percent = segment.split('%').skip(1);
-    after_percent
-        .all(|text| matches!(text.as_bytes(), [a, b, ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit()))
 }
 
 /// Whether a text is the JSON name of a field, or its name in the proto.

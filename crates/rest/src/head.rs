@@ -38,21 +38,8 @@ pub(crate) fn tenant(segment: &str) -> Result<Tenant, Error> {
 }
 
 fn version(parts: &Parts) -> RequestedVersion {
-    let in_headers = parts.headers.get_all(VERSION.header).iter();
-    let in_query = query::parameters(parts.uri.query()).filter(|(name, _)| name == VERSION.name);
     RequestedVersion {
-        header: one_text(in_headers.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())),
-        query: one_text(in_query.map(|(_, value)| value.into_owned())),
+        header: negotiate::only(&parts.headers, &HeaderName::from_static(VERSION.header)),
+        query: query::only(parts.uri.query(), VERSION.name),
     }
-}
-
-/// The one value that was sent, be it repeatedly. Different ones become a list, which no version is called.
-fn one_text(values: impl Iterator<Item = String>) -> Option<String> {
-    values.reduce(|first, other| {
-        if first == other {
-            first
-        } else {
-            format!("{first}, {other}")
-        }
-    })
 }

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use bytes::Bytes;
 use gateway_domain::{Error, ErrorKind};
-use gateway_edge::{Face, Response};
+use gateway_edge::{Face, Response, negotiate};
 use gateway_wire::errors::{Detail, Edition, details};
 use http::{HeaderValue, StatusCode, header, request::Parts};
 use serde_json::json;
@@ -32,9 +32,7 @@ pub(crate) fn response(error: &Error, media_type: MediaType, edition: Edition) -
         StatusCode::from_u16(edition.row_of(error).http).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
     if let Some(delay) = error.retry_delay() {
-        // Whole seconds, and never sooner than asked for.
-        let seconds = delay.as_secs() + u64::from(delay.subsec_nanos() > 0);
-        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+        headers.insert(header::RETRY_AFTER, negotiate::retry_after(delay));
     }
     if error.kind() == ErrorKind::Unauthenticated {
         headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -8,11 +8,11 @@ use gateway_domain::{
     reply::{self, StreamItem},
 };
 use gateway_edge::{
-    Response, Settings,
+    Response, Settings, negotiate,
     sse::{self, Frame},
 };
 use gateway_wire::{errors::Edition, notation, params::EXTENSIONS};
-use http::{HeaderMap, HeaderValue, header};
+use http::{HeaderValue, header};
 use serde::Serialize;
 use serde_json::json;
 
@@ -38,7 +38,9 @@ pub(crate) fn response(
         reply::Body::AllTasks(page) => document(json(&page)),
         reply::Body::AllConfigs(page) => document(json(&page)),
     };
-    tell_activated(response.headers_mut(), &reply.activated);
+    if let Some(activated) = negotiate::list_value(&reply.activated) {
+        response.headers_mut().insert(EXTENSIONS.header, activated);
+    }
     response
 }
 
@@ -80,14 +82,4 @@ fn private(mut response: Response) -> Response {
     );
     headers.insert(header::VARY, HeaderValue::from_static("Authorization"));
     response
-}
-
-fn tell_activated(headers: &mut HeaderMap, activated: &[String]) {
-    if activated.is_empty() {
-        return;
-    }
-    // They came as a header, so they fit into one.
-    if let Ok(value) = HeaderValue::from_str(&activated.join(", ")) {
-        headers.insert(EXTENSIONS.header, value);
-    }
 }
