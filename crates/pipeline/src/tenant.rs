@@ -37,17 +37,24 @@ impl<S> TenantRule<S> {
             .directory()
             .find(tenant)
             .filter(|_| decoded.head.principal.may_name(tenant));
-        let agent = agent.ok_or_else(|| {
-            if decoded.operation.names_a_task() {
-                Error::task_not_found().outcome(Outcome::OtherTenant)
-            } else {
-                tenant_not_served()
-            }
-        })?;
+        let agent = agent.ok_or_else(|| not_served(decoded))?;
         if let Some(tenant) = tenant {
             let _ = decoded.head.facts.tenant.set(tenant.clone());
         }
         Ok(agent)
+    }
+}
+
+/// Who names a task, be it in a message, learns only that the task is not there.
+fn not_served(decoded: &Decoded) -> Error {
+    if decoded.request.task_id().is_none() {
+        return tenant_not_served();
+    }
+    let error = Error::task_not_found();
+    if Outcome::of(decoded.operation).contains(&Outcome::OtherTenant) {
+        error.outcome(Outcome::OtherTenant)
+    } else {
+        error
     }
 }
 
