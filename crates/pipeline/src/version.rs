@@ -6,10 +6,7 @@ use std::{
 };
 
 use futures::future::Either;
-use gateway_domain::{
-    Actor, Error, ErrorKind, Outcome, Reply, Version,
-    error::{Violation, metadata},
-};
+use gateway_domain::{Actor, Error, ErrorKind, Outcome, Reply, Version, error::metadata};
 use tower::Service;
 
 use crate::call::{Call, RequestedVersion, Versioned};
@@ -75,21 +72,14 @@ impl Versions {
 
 /// The version that was sent, whichever way; both ways must agree.
 fn one_of(requested: &RequestedVersion) -> Result<&str, Error> {
-    let trimmed = |text: &Option<String>| text.as_deref().map(str::trim).map(str::to_owned);
-    match (&requested.header, &requested.query) {
-        (Some(header), Some(query)) if header.trim() != query.trim() => {
-            let description = format!(
-                "is {:?} in the header and {:?} in the query; send one of them",
-                trimmed(&requested.header).unwrap_or_default(),
-                trimmed(&requested.query).unwrap_or_default()
-            );
-            let violation = Violation {
-                field: "A2A-Version".into(),
-                description: description.into(),
-            };
-            Err(Error::invalid_params(vec![violation]))
+    let header = requested.header.as_deref().map(str::trim);
+    let query = requested.query.as_deref().map(str::trim);
+    match (header, query) {
+        (Some(header), Some(query)) if header != query => {
+            let text = format!("is {header:?} in the header and {query:?} in the query; send one of them");
+            Err(Error::invalid("A2A-Version", text))
         }
-        (Some(text), _) | (None, Some(text)) => Ok(text.trim()),
+        (Some(text), _) | (None, Some(text)) => Ok(text),
         (None, None) => Ok(""),
     }
 }
