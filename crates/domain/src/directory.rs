@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use crate::{AgentCard, Content, Error, ErrorKind, Message, Outcome, Part, Tenant, ports::Agent};
+use crate::{AgentCard, Error, ErrorKind, Message, Outcome, Part, Tenant, ports::Agent};
 
 /// An agent, its cards, and what it takes.
 pub struct ServedAgent {
@@ -63,9 +63,7 @@ impl ServedAgent {
 
     fn takes(&self, part: &Part) -> bool {
         // Bytes and addresses without a type are accepted: nobody can tell what they are.
-        let untyped =
-            matches!(part.content, Some(Content::Raw(_) | Content::Url(_))) && part.media_type.is_none();
-        let Some(media_type) = part.effective_media_type().filter(|_| !untyped) else {
+        let Some(media_type) = part.effective_media_type() else {
             return true;
         };
         match &self.media_types {

@@ -29,7 +29,7 @@ pub struct Principal {
 pub enum Tenants {
     /// Any that is served, and none at all.
     Any,
-    /// Only these.
+    /// Only these, and none at all.
     Only(Vec<Tenant>),
 }
 

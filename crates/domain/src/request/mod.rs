@@ -164,6 +164,13 @@ pub struct PageRequest {
     pub page_token: String,
 }
 
+impl PageRequest {
+    /// How many rows the page may hold.
+    pub(crate) fn rows(&self) -> usize {
+        usize::try_from(self.page_size.unwrap_or(MAX_PAGE_SIZE)).unwrap_or(usize::MAX)
+    }
+}
+
 /// GetExtendedAgentCard (§3.1.11).
 #[derive(Debug, Clone, PartialEq)]
 pub struct GetExtendedAgentCard {

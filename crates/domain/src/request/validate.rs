@@ -8,7 +8,7 @@ use super::{
     params,
 };
 use crate::{
-    Artifact, Content, Error, Message, Operation, Part, PushNotificationConfigId, Role, TaskId,
+    Artifact, Content, Error, Message, Operation, Outcome, Part, PushNotificationConfigId, Role, TaskId,
     TaskPushNotificationConfig, Tenant, error::Violation, ids::id_fault, json, lifecycle::Move,
 };
 
@@ -78,7 +78,7 @@ fn tenant(scalar: Scalar, violations: &mut Violations) -> Option<Tenant> {
 fn page(size: Scalar, token: Scalar, violations: &mut Violations) -> PageRequest {
     let page_size = size.count("pageSize", violations).filter(|size| *size > 0);
     if page_size.is_some_and(|size| size > MAX_PAGE_SIZE) {
-        violations.add::<()>("pageSize", "must be at most 100");
+        violations.add::<()>("pageSize", format!("must be at most {MAX_PAGE_SIZE}"));
     }
     PageRequest {
         page_size,
@@ -256,7 +256,7 @@ impl params::ListTasks {
             .int32("pageSize", found)
             .map(|size| u32::try_from(size).unwrap_or(0));
         if page_size.is_some_and(|size| !(1..=MAX_PAGE_SIZE).contains(&size)) {
-            found.add::<()>("pageSize", "must be 1 to 100");
+            found.add::<()>("pageSize", format!("must be 1 to {MAX_PAGE_SIZE}"));
         }
         let request = ListTasks {
             filter: TaskFilter {
@@ -275,7 +275,9 @@ impl params::ListTasks {
                 .boolean("includeArtifacts", found)
                 .unwrap_or(false),
         };
-        violations.or(request)
+        violations
+            .or(request)
+            .map_err(|error| error.outcome(Outcome::Invalid))
     }
 }
 

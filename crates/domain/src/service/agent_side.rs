@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Answered, Inner, Service, configs::page_rows};
+use super::{Answered, Inner, Service, configs::cut_page};
 use crate::{
     Error, ErrorKind, Operation, Outcome, PushNotificationConfigRow, TaskId, TaskSnapshot, decide,
     ports::{Desk, StoredTask},
@@ -27,12 +27,9 @@ impl Service {
     pub(super) async fn all_tasks(&self, page: PageRequest) -> Answered {
         let (list, key) = (Operation::AllTasks, &self.0.parts.page_key);
         let after = key.open_id(list, "", &page.page_token)?.map(TaskId::new);
-        let most = page_rows(&page);
+        let most = page.rows();
         let mut rows = self.0.store().all(after, most + 1).await?;
-        let more = rows.len() > most;
-        rows.truncate(most);
-        let last = rows.last().filter(|_| more);
-        let next_page_token = last
+        let next_page_token = cut_page(&mut rows, most)
             .map(|row| key.seal_id(list, "", row.head.id.as_str()))
             .unwrap_or_default();
         let tasks = rows.into_iter().map(task_row).collect();
@@ -50,12 +47,9 @@ impl Service {
         let after = key
             .open_id(list, "", &page.page_token)?
             .map(PushNotificationConfigRow::new);
-        let most = page_rows(&page);
+        let most = page.rows();
         let mut rows = self.0.store().all_configs(after, most + 1).await?;
-        let more = rows.len() > most;
-        rows.truncate(most);
-        let last = rows.last().filter(|_| more);
-        let next_page_token = last
+        let next_page_token = cut_page(&mut rows, most)
             .map(|row| key.seal_id(list, "", row.row.as_str()))
             .unwrap_or_default();
         let configs = rows.into_iter().map(config_row).collect();

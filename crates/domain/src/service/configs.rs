@@ -6,11 +6,8 @@ use crate::{
     ports::PutConfigError,
     push::StoredConfig,
     reply::{Body, ConfigPage},
-    request::{ConfigKey, CreateConfig, ListConfigs, PageRequest},
+    request::{ConfigKey, CreateConfig, ListConfigs},
 };
-
-/// Rows on a page of a list by id where the request names no number.
-pub(super) const DEFAULT_PAGE: u32 = 100;
 
 impl Service {
     pub(super) async fn create_config(&self, context: &Context, request: CreateConfig) -> Answered {
@@ -61,18 +58,13 @@ impl Service {
         let after = key
             .open_id(list, of, &request.page.page_token)?
             .map(crate::PushNotificationConfigId::new);
-        let most = page_rows(&request.page);
+        let most = request.page.rows();
         let mut rows = self.0.store().configs(&request.task_id, after, most + 1).await?;
-        let more = rows.len() > most;
-        rows.truncate(most);
-        let configs: Vec<_> = rows.into_iter().map(|row| row.config).collect();
-        let last = configs
-            .last()
-            .and_then(|config| config.id.as_ref())
-            .filter(|_| more);
-        let next_page_token = last
+        let next_page_token = cut_page(&mut rows, most)
+            .and_then(|last| last.config.id.as_ref())
             .map(|id| key.seal_id(list, of, id.as_str()))
             .unwrap_or_default();
+        let configs = rows.into_iter().map(|row| row.config).collect();
         Ok((
             Outcome::Listed,
             Body::Configs(ConfigPage {
@@ -107,8 +99,11 @@ fn not_found(error: Error) -> Error {
     }
 }
 
-pub(super) fn page_rows(page: &PageRequest) -> usize {
-    usize::try_from(page.page_size.unwrap_or(DEFAULT_PAGE)).unwrap_or(usize::MAX)
+/// Cuts what was read, one row more than a page has, to the page. Its last row, where another page follows.
+pub(super) fn cut_page<T>(rows: &mut Vec<T>, most: usize) -> Option<&T> {
+    let more = rows.len() > most;
+    rows.truncate(most);
+    rows.last().filter(|_| more)
 }
 
 impl Inner {
