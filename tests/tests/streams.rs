@@ -14,7 +14,7 @@ use std::{
 use gateway_domain::{Binding, ErrorKind, Operation, lifecycle::Move};
 use gateway_testkit::agent::{Gate, Script, Step};
 use gateway_tests::{
-    client::{Ask, Driver, LiveStream},
+    client::{Answer, Ask, Driver, LiveStream},
     gateway::Gateway,
     raw::PATIENCE,
     samples,
@@ -81,19 +81,43 @@ fn put_artifact(task: &mut Value, update: &Value) {
     }
 }
 
+/// Updates of both kinds as fast as they can be made, once the gate is open.
+fn burst_behind(gate: &Gate) -> Script {
+    let updates = (0..500).map(|number| {
+        if number % 2 == 0 {
+            Step::progress(&format!("update-{number}"))
+        } else {
+            Step::chunk("a", &format!("{number} "), number > 1, false)
+        }
+    });
+    let begin = [Step::moves(Move::Work), Step::Wait(gate.clone())];
+    Script::accept(
+        begin
+            .into_iter()
+            .chain(updates)
+            .chain([Step::moves(Move::Complete)]),
+    )
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twenty_streams_that_begin_at_any_moment_each_add_up_to_the_stored_task() {
     let gateway = Gateway::plain().await;
-    for text in ["burst 500", "chunks 300 0.001"] {
-        let task = begin(&*gateway.client(Binding::JsonRpc), text).await;
+    for first in gateway.clients() {
+        let gate = Gate::new();
+        gateway.scripted().expect(burst_behind(&gate));
+        let task = begin(&*first, "as scripted").await;
+        let subscribe = Ask::new(Operation::SubscribeToTask, json!({ "id": task }));
+        // One is there from the beginning, however fast the others come.
+        let early = tokio::spawn(fold(first.call(&subscribe).await.stream()));
+        gate.open();
         let mut following = Vec::new();
-        for index in 0..20 {
+        for index in 0..19 {
             let client = gateway.client(Binding::ALL[index % 3]);
-            let ask = Ask::new(Operation::SubscribeToTask, json!({ "id": task }));
+            let subscribe = subscribe.clone();
             following.push(tokio::spawn(async move {
-                tokio::time::sleep(Duration::from_millis(u64::try_from(index).unwrap() * 3)).await;
-                match client.call(&ask).await {
-                    gateway_tests::client::Answer::Stream(stream) => Some(fold(stream).await),
+                tokio::time::sleep(Duration::from_millis(u64::try_from(index).unwrap() * 2)).await;
+                match client.call(&subscribe).await {
+                    Answer::Stream(stream) => Some(fold(stream).await),
                     // It came after the end: nothing to follow.
                     answer => {
                         answer.refusal().assert(ErrorKind::UnsupportedOperation);
@@ -102,12 +126,11 @@ async fn twenty_streams_that_begin_at_any_moment_each_add_up_to_the_stored_task(
                 }
             }));
         }
-        let mut folded = Vec::new();
+        let mut folded = vec![early.await.unwrap()];
         for following in following {
             folded.extend(following.await.unwrap());
         }
-        assert!(!folded.is_empty(), "{text} was over before anybody came");
-        let stored = read(&*gateway.client(Binding::JsonRpc), &task).await;
+        let stored = read(&*first, &task).await;
         assert_eq!(stored["status"]["state"], "TASK_STATE_COMPLETED");
         for task in &folded {
             assert_eq!(task, &stored);
