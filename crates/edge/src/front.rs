@@ -103,6 +103,7 @@ where
         // Taken out first of all, so that no refusal, log or binding can pass it on.
         let authorization = take_authorization(&mut parts.headers);
         within(parts, self.settings.header_bytes)?;
+        check_transfer_coding(&parts.headers)?;
         let principal = self
             .authenticator
             .authenticate(authorization?.as_ref().map(HeaderValue::as_bytes))?;
@@ -149,6 +150,22 @@ fn take_authorization(headers: &mut HeaderMap) -> Result<Option<HeaderValue>, Er
         return Err(Error::new(ErrorKind::InvalidRequest, text));
     }
     Ok(first)
+}
+
+/// A coding beside `chunked` would be passed on undone, and a proxy in front may have undone it: refused, before
+/// anybody can take the body for another one than was meant (RFC 9112 §6.1).
+fn check_transfer_coding(headers: &HeaderMap) -> Result<(), Error> {
+    let mut codings = headers.get_all(header::TRANSFER_ENCODING).iter();
+    let understood = match (codings.next(), codings.next()) {
+        (None, _) => true,
+        (Some(coding), None) => coding.as_bytes().eq_ignore_ascii_case(b"chunked"),
+        _ => false,
+    };
+    if understood {
+        return Ok(());
+    }
+    let text = "a Transfer-Encoding other than chunked is not taken; send the body as it is";
+    Err(Error::new(ErrorKind::UnsupportedMediaType, text))
 }
 
 /// The head's size as HTTP/1 would write it.

@@ -58,7 +58,10 @@ impl Target {
         let port = match authority.as_str().strip_prefix(authority.host()) {
             Some("") => default_port(tls),
             rest => rest
-                .and_then(|rest| rest.strip_prefix(':')?.parse().ok())
+                .and_then(|rest| rest.strip_prefix(':'))
+                // The reader of numbers takes a sign, an address does not.
+                .filter(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+                .and_then(|port| port.parse().ok())
                 .filter(|port| *port != 0)
                 .ok_or("must have a port from 1 to 65535, or none")?,
         };
@@ -179,6 +182,7 @@ mod tests {
             "https://user:secret@example.com/",
             "https://secret@example.com/",
             "https://secret.example.com:0/",
+            "https://secret.example.com:+443/",
             "https://secret.example.com:65536/",
             "https://secret.example.com:/",
             "https://secret.example.com:x/",

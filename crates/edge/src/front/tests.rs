@@ -170,3 +170,27 @@ async fn a_panic_becomes_an_answer_that_names_the_request() {
         assert_eq!(text(response).await, format!("{path} Internal abc"));
     }
 }
+
+#[tokio::test]
+async fn a_transfer_coding_that_nobody_undoes_is_refused() {
+    for (codings, served) in [
+        (&["chunked"][..], true),
+        (&["Chunked"], true),
+        (&["gzip, chunked"], false),
+        (&["chunked, chunked"], false),
+        (&["chunked", "chunked"], false),
+    ] {
+        let headers: Vec<_> = codings
+            .iter()
+            .map(|coding| ("transfer-encoding", *coding))
+            .collect();
+        let (response, seen) = send(Anonymous(Actor::Client), request("/x", &headers)).await;
+        let expected = if served {
+            "served"
+        } else {
+            "/x UnsupportedMediaType -"
+        };
+        assert_eq!(text(response).await, expected, "{codings:?}");
+        assert_eq!(seen.len(), usize::from(served));
+    }
+}

@@ -28,8 +28,8 @@ use super::{
 use crate::{Response, Settings};
 
 /// Heads up to so many bytes are read, so that those beyond `header_bytes` can be refused in the binding's own form;
-/// larger ones are refused by the protocol's means alone. HTTP/1 reads in pieces of up to this size, so that it may see
-/// the end of a head up to twice as large.
+/// larger ones, and HTTP/1 heads of more than 100 fields, are refused by the protocol's means alone. HTTP/1 reads in
+/// pieces of up to this size, so that it may see the end of a head up to twice as large.
 const READABLE_HEAD: usize = 64 << 10;
 
 /// How much of one request's body an HTTP/2 peer may send ahead of its reader.
