@@ -1,5 +1,6 @@
-//! A method with one answer. jsonrpsee looks it up, runs it and writes its answer; the call and what goes beside the
-//! answer pass through its extensions, since its own parameters and errors can't carry them.
+//! A method with one answer. jsonrpsee looks it up, runs it and writes its errors; the call, its result and what goes
+//! beside the answer pass through its extensions, since its own parameters and errors can't carry them, and since it
+//! would read every result that it has written once more.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,14 +30,14 @@ pub(crate) async fn call(method: &AsyncMethod<'static>, id: &Id, call: Call) -> 
     // be copied. A bound on the answer's size would be told by a code that A2A gives another meaning.
     let (no_id, no_params, no_bound) = (NoId::Null, NoParams::new(None), usize::MAX);
     let answer = method(no_id, no_params, ConnectionId(0), no_bound, extensions).await;
-    respond::addressed(id, answer.as_ref(), exchange.beside())
+    match exchange.result() {
+        (Some(result), beside) => respond::result(id, &result, beside),
+        (None, beside) => respond::addressed(id, answer.as_ref(), beside),
+    }
 }
 
 /// What each method does: the call says which it is.
-pub(crate) async fn method(
-    gateway: Arc<Gateway>,
-    extensions: Extensions,
-) -> Result<Answer, ErrorObjectOwned> {
+pub(crate) async fn method(gateway: Arc<Gateway>, extensions: Extensions) -> Result<(), ErrorObjectOwned> {
     let exchange = extensions.get::<Exchange>().cloned().unwrap_or_default();
     let reply = match exchange.take() {
         Some(call) => Gateway::clone(&gateway).oneshot(call).await,
@@ -44,11 +45,12 @@ pub(crate) async fn method(
     };
     match reply.and_then(|Reply { body, activated, .. }| Ok((Answer::of(body)?, activated))) {
         Ok((answer, activated)) => {
-            exchange.put(Beside::reply(&activated));
-            Ok(answer)
+            let result = serde_json::to_vec(&answer).expect("every answer has names for keys");
+            exchange.put(Some(result), Beside::reply(&activated));
+            Ok(())
         }
         Err(error) => {
-            exchange.put(Beside::error(&error));
+            exchange.put(None, Beside::error(&error));
             Err(respond::error_object(&error))
         }
     }
@@ -61,6 +63,7 @@ struct Exchange(Arc<Mutex<Halves>>);
 #[derive(Default)]
 struct Halves {
     call: Option<Call>,
+    result: Option<Vec<u8>>,
     beside: Beside,
 }
 
@@ -77,12 +80,13 @@ impl Exchange {
         self.with(|halves| halves.call.take())
     }
 
-    fn put(&self, beside: Beside) {
-        self.with(|halves| halves.beside = beside);
+    fn put(&self, result: Option<Vec<u8>>, beside: Beside) {
+        self.with(|halves| (halves.result, halves.beside) = (result, beside));
     }
 
-    fn beside(&self) -> Beside {
-        self.with(|halves| std::mem::take(&mut halves.beside))
+    /// The result, where it is no error, and what goes beside it.
+    fn result(&self) -> (Option<Vec<u8>>, Beside) {
+        self.with(|halves| (halves.result.take(), std::mem::take(&mut halves.beside)))
     }
 
     fn with<T>(&self, with: impl FnOnce(&mut Halves) -> T) -> T {
@@ -91,9 +95,9 @@ impl Exchange {
 }
 
 /// The result of a method, as it is written.
-#[derive(Clone, Serialize)]
+#[derive(Serialize)]
 #[serde(untagged)]
-pub(crate) enum Answer {
+enum Answer {
     Sent(Sent),
     Task(TaskSnapshot),
     Tasks(TaskPage),
