@@ -39,11 +39,23 @@ pub(crate) struct Followers(Mutex<HashMap<TaskId, Arc<Followed>>>);
 pub(crate) struct Followed {
     state: Mutex<State>,
     /// Whether Redis tells of it. Held while that changes.
-    pub(crate) subscribed: tokio::sync::Mutex<bool>,
+    pub(crate) subscription: tokio::sync::Mutex<Subscription>,
     /// Set where news may have been missed.
     in_doubt: AtomicBool,
     /// Held while somebody reads on, so that the others find what it read.
     pub(crate) recent: tokio::sync::Mutex<Recent>,
+}
+
+/// Whether Redis tells of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Subscription {
+    /// It does not.
+    #[default]
+    None,
+    /// It was asked to, and has not said that it does.
+    Asked,
+    /// It does.
+    Confirmed,
 }
 
 struct State {
@@ -136,7 +148,7 @@ impl Default for Followed {
                 sender: None,
                 heard: Instant::now(),
             }),
-            subscribed: tokio::sync::Mutex::default(),
+            subscription: tokio::sync::Mutex::default(),
             in_doubt: AtomicBool::default(),
             recent: tokio::sync::Mutex::default(),
         }

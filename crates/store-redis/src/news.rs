@@ -7,12 +7,13 @@ use gateway_domain::{
     ports::{Pulse, StoreError},
 };
 use redis::{Cmd, PushInfo, PushKind, Value, aio::SendError};
-use tokio::sync::watch;
+use tokio::{sync::watch, time::timeout};
 
 use crate::{
     Inner,
-    followers::{Followed, Followers},
+    followers::{Followed, Followers, Subscription},
     keys::{self, Bucket},
+    link::PATIENCE,
     records,
 };
 
@@ -55,7 +56,13 @@ fn task_of(push: &PushInfo) -> Option<TaskId> {
 }
 
 impl Inner {
+    /// The followers of one task wait for each other; none waits longer than for any call.
     pub(crate) async fn follow(&self, id: &TaskId) -> Result<Option<watch::Receiver<Pulse>>, StoreError> {
+        let joined = timeout(PATIENCE, self.join(id)).await;
+        joined.unwrap_or_else(|_| Err(StoreError::new("Redis did not tell of the task in time")))
+    }
+
+    async fn join(&self, id: &TaskId) -> Result<Option<watch::Receiver<Pulse>>, StoreError> {
         let Some(bucket) = self.layout.bucket(id) else {
             return Ok(None);
         };
@@ -108,12 +115,14 @@ impl Inner {
     }
 
     async fn subscribe(&self, bucket: Bucket, id: &TaskId, followed: &Followed) -> Result<(), StoreError> {
-        let mut subscribed = followed.subscribed.lock().await;
-        if !*subscribed {
+        let mut subscription = followed.subscription.lock().await;
+        if *subscription != Subscription::Confirmed {
+            // Noted first: an answer that does not come in time may still mean a subscription.
+            *subscription = Subscription::Asked;
             self.link
                 .subscribe(&self.about_news("SSUBSCRIBE", bucket, id))
                 .await?;
-            *subscribed = true;
+            *subscription = Subscription::Confirmed;
         }
         Ok(())
     }
@@ -121,12 +130,15 @@ impl Inner {
     /// Ends the subscription of a task that nobody follows any more. Whoever comes meanwhile waits, and subscribes
     /// again.
     pub(crate) async fn unsubscribe(&self, id: &TaskId, followed: &Followed) -> Result<(), StoreError> {
-        let mut subscribed = followed.subscribed.lock().await;
-        if *subscribed && let Some(bucket) = self.layout.bucket(id) {
+        let mut subscription = followed.subscription.lock().await;
+        if *subscription != Subscription::None
+            && let Some(bucket) = self.layout.bucket(id)
+        {
+            *subscription = Subscription::Asked;
             self.link
                 .subscribe(&self.about_news("SUNSUBSCRIBE", bucket, id))
                 .await?;
-            *subscribed = false;
+            *subscription = Subscription::None;
         }
         self.followers.forget(id);
         Ok(())

@@ -7,10 +7,12 @@ use gateway_domain::{
     Artifact, ContextId, LogEntry, Message, Revision, TaskId, TaskSnapshot,
     ports::{ListQuery, Listing, LogRead, StoreError, StoredTask, TaskHead},
 };
+use tokio::time::timeout;
 
 use crate::{
     Inner, keys,
     keys::Bucket,
+    link::PATIENCE,
     records::{read, read_content, read_entry, read_head},
     scripts,
 };
@@ -64,7 +66,8 @@ impl Inner {
         if let Some(followed) = self.followers.followed(id)
             && let Some(told) = followed.told()
         {
-            let mut recent = followed.recent.lock().await;
+            let recent = timeout(PATIENCE, followed.recent.lock()).await;
+            let mut recent = recent.map_err(|_| StoreError::new("other readers still wait for Redis"))?;
             if let Some(entries) = recent.read(after, told.cursor.revision, most) {
                 return Ok(LogRead::Entries(entries));
             }

@@ -55,7 +55,8 @@ if ended == '1' and had_ended == '0' then
   call('ZADD', done, 0, place)
   -- More than one only after the bound was lowered; the rest leaves with the next ones.
   while retired < 16 and call('ZCARD', done) > tonumber(finished_most) do
-    remove(string.sub(call('ZRANGE', done, 0, 0)[1], PLACE_ID))
+    local oldest = call('ZPOPMIN', done)[1]
+    remove(string.sub(oldest, PLACE_ID))
     retired = retired + 1
   end
 end

@@ -59,11 +59,13 @@ local function put_config(id, config, stored)
   call('ZADD', key('rows'), 0, row_of(id, config, stored))
 end
 
--- Takes a task away with every trace of it. It must be there.
+-- Takes a task away with every trace of it.
 local function remove(id)
   local task = key('task', id)
   local f = call('HMGET', task, 'place', 'hidden', 'ended', 'scope', 'context', 'state', 'tenant')
   local place, hidden, ended, scope, context, state, tenant = unpack(f)
+  -- Only where a server was let drop keys by itself: then nothing says where else the task stood.
+  if not place then return call('ZREM', key('ended'), id) end
   if hidden == '0' then take_down(place, scope, context, state) end
   if ended == '1' then
     call('ZREM', key('ended'), id)

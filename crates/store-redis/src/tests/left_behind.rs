@@ -245,3 +245,26 @@ async fn a_replaced_artifact_leaves_none_of_its_chunks() {
         "{texts:?}"
     );
 }
+
+#[tokio::test]
+async fn a_task_that_redis_dropped_by_itself_does_not_stop_the_sweep_of_others() {
+    let Replica {
+        store,
+        server: _server,
+    } = Replica::new(Settings::default()).await;
+    let dropped = create(&store, fresh(&store, "dropped")).await;
+    let kept = create(&store, fresh(&store, "kept")).await;
+    for id in [&dropped, &kept] {
+        finish(&store, id, 0).await;
+    }
+    let bucket = store.inner.layout.bucket(&dropped).unwrap();
+    let key = store
+        .inner
+        .layout
+        .key(bucket, crate::keys::TASK, dropped.as_str());
+    let gone: i64 = store.inner.link.ask(redis::cmd("DEL").arg(key)).await.unwrap();
+    assert_eq!(gone, 1);
+    store.sweep(moment(1_000_000)).await.unwrap();
+    assert!(store.head(&kept).await.unwrap().is_none());
+    assert_eq!(store.held(), Held { live: 0, finished: 0 });
+}
