@@ -20,7 +20,7 @@ use gateway_wire::{operations::AGENT_CARD_PATH, params::media_type};
 
 use crate::{
     VERSION, admin, bounds, card,
-    domain::{self, Cards, Worker},
+    domain::{self, Cards, Keeping, Worker},
     ids::{RandomIds, SystemClock},
     listeners::{Sockets, StartError},
     observers::Both,
@@ -99,7 +99,10 @@ impl Assembly {
         let openapi = Document::new(openapi, media_type::JSON, card::built(), max_age);
 
         let store = Kept::open(&self.settings).await?;
-        let page_key = store.page_key(&self.settings).await?;
+        let keeping = Keeping {
+            store: store.port(),
+            page_key: store.page_key(&self.settings).await?,
+        };
         watch(&metrics, &store, &worker);
         let courier = webhooks::courier(&self.settings.push, store.port(), self.resolver, &metrics);
         let extended = self.extended_card.or_else(|| self.settings.card.extended(&card));
@@ -111,8 +114,7 @@ impl Assembly {
             &self.settings,
             &worker,
             cards,
-            store.port(),
-            page_key,
+            keeping,
             Arc::new(courier.clone()),
             self.clock.clone(),
             self.ids,

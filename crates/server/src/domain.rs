@@ -79,13 +79,18 @@ pub(crate) struct Cards {
     pub(crate) extended: Option<ExtendedCard>,
 }
 
+/// What is kept, and the key that seals the pages of its lists.
+pub(crate) struct Keeping {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) page_key: PageKey,
+}
+
 /// Puts the domain together.
 pub(crate) fn service(
     settings: &Settings,
     worker: &Worker,
     cards: Cards,
-    store: Arc<dyn Store>,
-    page_key: PageKey,
+    keeping: Keeping,
     webhooks: Arc<dyn Webhooks>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
@@ -97,12 +102,12 @@ pub(crate) fn service(
         media_types: settings.media_types.clone(),
     });
     let parts = Parts {
-        store,
+        store: keeping.store,
         directory: Arc::new(directory(settings, agent)),
         clock,
         ids,
         limits: settings.limits.clone(),
-        page_key,
+        page_key: keeping.page_key,
     };
     Service::delivering(parts, webhooks)
 }
