@@ -56,8 +56,7 @@ impl StreamPermits {
             return Err(Error::new(ErrorKind::Unavailable, text).retry_after(Duration::from_secs(1)));
         }
         if let Some(caller) = caller {
-            let of_caller = held.by_caller.entry(caller.clone()).or_default();
-            if *of_caller >= self.per_caller {
+            if held.by_caller.get(caller).copied().unwrap_or(0) >= self.per_caller {
                 let text = format!(
                     "a caller may hold {} streams at a time; close one first",
                     self.per_caller
@@ -66,7 +65,7 @@ impl StreamPermits {
                     Error::new(ErrorKind::ResourceExhausted, text).retry_after(Duration::from_secs(1))
                 );
             }
-            *of_caller += 1;
+            *held.by_caller.entry(caller.clone()).or_default() += 1;
         }
         held.all += 1;
         Ok(Permit {

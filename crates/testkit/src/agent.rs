@@ -120,6 +120,11 @@ impl Scripted {
                 Ok(Answer::Accepted)
             }
             Reply::Message(text) => Ok(Answer::Message(Message::agent_text(self.ids.message_id(), text))),
+            Reply::EmptyMessage => {
+                let mut message = Message::agent_text(self.ids.message_id(), "");
+                message.parts.clear();
+                Ok(Answer::Message(message))
+            }
             Reply::Refuse(error) => Err(AgentFault::Refused(error)),
             Reply::OutsideProtocol => Err(AgentFault::OutsideProtocol("told to answer nonsense".to_owned())),
             Reply::Unreachable => Err(AgentFault::Unreachable("told not to be there".to_owned())),

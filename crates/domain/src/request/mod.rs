@@ -10,7 +10,7 @@ mod tests;
 
 pub use scalar::Scalar;
 pub(crate) use validate::INLINE_CONFIG;
-pub use validate::{MAX_PAGE_SIZE, check_action};
+pub use validate::{MAX_PAGE_SIZE, check_action, check_direct_message};
 
 use crate::{
     Artifact, ContextId, Error, ErrorKind, Message, Operation, PushNotificationConfigId, TaskId,

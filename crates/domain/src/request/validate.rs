@@ -455,6 +455,16 @@ impl params::Page {
     }
 }
 
+/// Checks an agent's direct answer, which comes over the port as well.
+///
+/// # Errors
+/// InvalidParams naming every bad field.
+pub fn check_direct_message(message: &Message) -> Result<(), Error> {
+    let mut violations = Violations::default();
+    check_message(message, "message", &mut violations);
+    violations.or(())
+}
+
 /// Checks what an agent's run reports over the port, where no binding has validated it.
 ///
 /// # Errors

@@ -9,11 +9,11 @@ use tokio::sync::oneshot;
 
 use super::{Inner, Service, agent_side::TaskDesk};
 use crate::{
-    Error, ErrorKind, Message, TaskId, decide,
+    Error, ErrorKind, Message, Role, TaskId, decide,
     directory::ServedAgent,
     lifecycle::Move,
-    ports::{AgentFault, Answer, CommitError, Offer, StoredTask},
-    request::AgentAction,
+    ports::{AgentFault, Answer, Change, CommitError, Offer, StoredTask, TaskHead},
+    request::{AgentAction, check_direct_message},
 };
 
 /// What came of an offer, for the call that waits for it.
@@ -37,7 +37,7 @@ impl Service {
         let (service, agent) = (self.clone(), served.agent.clone());
         // Boxed, since the runtime copies a future several times before and after its life.
         let settled = Box::pin(async move {
-            let task = offer.task.id.clone();
+            let (task, follow_up) = (offer.task.id.clone(), offer.follow_up);
             let desk = Arc::new(TaskDesk::new(&service, task.clone()));
             let window = tokio::time::sleep(service.limits().accept_window);
             let answer = agent.offer(offer, desk);
@@ -50,84 +50,111 @@ impl Service {
                     answer.await
                 }
             };
-            service.0.settle(&task, answer, report).await;
+            let offered = Offered {
+                task,
+                follow_up,
+                report,
+            };
+            service.0.settle(offered, answer).await;
         });
         self.0.offers.spawn(settled);
         answer
     }
 }
 
+/// An offer that was answered.
+struct Offered {
+    task: TaskId,
+    /// Whether the task had begun before the message.
+    follow_up: bool,
+    report: Report,
+}
+
+const OUTSIDE_PROTOCOL: &str = "the agent's answer was outside the protocol";
+const UNREACHABLE: &str = "the agent could not be reached";
+
 impl Inner {
-    async fn settle(&self, task: &TaskId, answer: Result<Answer, AgentFault>, report: Report) {
+    async fn settle(&self, offered: Offered, answer: Result<Answer, AgentFault>) {
         match answer {
             Ok(Answer::Accepted) => {
-                self.show_or_log(task).await;
-                tell(report, Ok(Handed::Taken));
+                self.show_or_log(&offered.task).await;
+                tell(offered.report, Ok(Handed::Taken));
             }
-            Ok(Answer::Message(message)) => self.settle_message(task, message, report).await,
-            Err(AgentFault::Refused(error)) => self.settle_refusal(task, error, report).await,
+            Ok(Answer::Message(message)) => match spoken(message) {
+                Ok(message) => self.settle_message(offered, message).await,
+                Err(error) => self.settle_outside(offered, error.message()).await,
+            },
+            Err(AgentFault::Refused(error)) => self.settle_refusal(offered, error).await,
             Err(AgentFault::Unreachable(cause)) => {
-                tracing::warn!(%task, cause, "agent unreachable");
-                self.settle_fault(
-                    task,
-                    Error::unavailable(cause),
-                    "the agent could not be reached",
-                    report,
-                )
-                .await;
+                tracing::warn!(task = %offered.task, cause, "agent unreachable");
+                self.settle_fault(offered, Error::unavailable(cause)).await;
             }
-            Err(AgentFault::OutsideProtocol(cause)) => {
-                tracing::warn!(%task, cause, "agent answered outside the protocol");
-                let error = Error::new(
-                    ErrorKind::InvalidAgentResponse,
-                    "the agent's answer was outside the protocol",
-                );
-                // First the caller, who must see the error and not the task that fails for it.
-                tell(report, Err(error.because(cause)));
-                self.show_or_log(task).await;
-                self.fail_or_log(task, "the agent's answer was outside the protocol")
-                    .await;
-            }
+            Err(AgentFault::OutsideProtocol(cause)) => self.settle_outside(offered, &cause).await,
         }
     }
 
-    async fn settle_message(&self, task: &TaskId, mut message: Message, report: Report) {
-        match self.discard(task).await {
+    /// A direct message leaves no task where nobody has seen one, and ends the one that somebody may have seen.
+    async fn settle_message(&self, Offered { task, report, .. }: Offered, mut message: Message) {
+        match self.discard(&task).await {
             Some(StoredTask { task: snapshot, .. }) => {
-                message.context_id.get_or_insert(snapshot.context_id);
+                message.context_id = Some(snapshot.context_id);
                 message.task_id = None;
                 tell(report, Ok(Handed::Message(Arc::new(message))));
             }
             None => {
                 let late =
                     |head: &_| decide::late_message(head, message.clone(), self.limits(), self.stamp());
-                if let Err(error) = self.commit_with(task, late).await {
-                    tracing::info!(%task, %error, "direct message dropped");
-                }
+                self.commit_or_fail(&task, late).await;
                 tell(report, Ok(Handed::Taken));
             }
         }
     }
 
-    async fn settle_refusal(&self, task: &TaskId, error: Error, report: Report) {
-        if self.discard(task).await.is_some() {
+    /// A refusal ends a task that the message began. One that had begun before stays as it is: only its client is
+    /// told.
+    async fn settle_refusal(&self, offered: Offered, error: Error) {
+        let Offered {
+            task,
+            follow_up,
+            report,
+        } = offered;
+        if follow_up || self.discard(&task).await.is_some() {
             return tell(report, Err(error));
         }
         let text = Message::agent_text(self.parts.ids.message_id(), error.message());
         let reject = AgentAction::Move(Move::Reject, Some(text));
         let decide = |head: &_| decide::act(head, reject.clone(), self.limits(), self.stamp());
-        if let Err(error) = self.commit_with(task, decide).await {
-            tracing::info!(%task, %error, "refusal dropped");
-        }
+        self.commit_or_fail(&task, decide).await;
         tell(report, Ok(Handed::Taken));
     }
 
-    async fn settle_fault(&self, task: &TaskId, error: Error, text: &'static str, report: Report) {
-        if self.discard(task).await.is_some() {
+    async fn settle_fault(&self, Offered { task, report, .. }: Offered, error: Error) {
+        if self.discard(&task).await.is_some() {
             return tell(report, Err(error));
         }
-        self.fail_or_log(task, text).await;
+        self.fail_or_log(&task, UNREACHABLE).await;
         tell(report, Ok(Handed::Taken));
+    }
+
+    async fn settle_outside(&self, Offered { task, report, .. }: Offered, cause: &str) {
+        tracing::warn!(%task, cause, "agent answered outside the protocol");
+        let error = Error::new(ErrorKind::InvalidAgentResponse, OUTSIDE_PROTOCOL);
+        // First the caller, who must see the error and not the task that fails for it.
+        tell(report, Err(error.because(cause)));
+        self.show_or_log(&task).await;
+        self.fail_or_log(&task, OUTSIDE_PROTOCOL).await;
+    }
+
+    /// Ends a task with what the agent said, or, where the task has no room for that, as failed. One that has ended
+    /// meanwhile stays as it is.
+    async fn commit_or_fail(&self, task: &TaskId, decide: impl Fn(&TaskHead) -> Result<Change, Error>) {
+        match self.commit_with(task, decide).await {
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::ResourceExhausted => {
+                self.fail_or_log(task, error.message()).await;
+            }
+            Err(error) => tracing::info!(%task, %error, "the agent's answer dropped"),
+        }
     }
 
     /// Removes a task that is still hidden and hands back what it was; nothing where clients may have seen it.
@@ -174,6 +201,13 @@ impl Inner {
             tracing::info!(%task, %error, "failure not recorded");
         }
     }
+}
+
+/// A direct message speaks for the agent, and has to be a message.
+fn spoken(mut message: Message) -> Result<Message, Error> {
+    message.role = Role::Agent;
+    check_direct_message(&message)?;
+    Ok(message)
 }
 
 /// A caller that has left needs no report.

@@ -176,12 +176,15 @@ impl Service {
                 Ok(Err(error)) => Err(error),
             }
         };
-        // A created task is streamed as soon as it is shown, whatever the agent is still making of it.
+        // A task is streamed as soon as it is shown, or the accept window has passed for one that was shown before:
+        // an agent that takes its time must not keep the first event from anybody.
         let mut pulse = begun.pulse.clone();
+        let created = begun.outcome == Outcome::TaskCreated;
         let direct = tokio::select! {
             biased;
             direct = handed => direct?,
-            _ = pulse.wait_for(|pulse| !pulse.hidden), if begun.outcome == Outcome::TaskCreated => None,
+            _ = pulse.wait_for(|pulse| !pulse.hidden), if created => None,
+            () = tokio::time::sleep(self.limits().accept_window), if !created => None,
         };
         if let Some(message) = direct {
             let event = SharedEvent::new(StreamResponse::Message(message));

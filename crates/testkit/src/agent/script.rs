@@ -24,6 +24,8 @@ pub enum Reply {
     Accept,
     /// A direct message of this text.
     Message(String),
+    /// A direct message that says nothing, which is none.
+    EmptyMessage,
     /// An error for the client.
     Refuse(Error),
     /// Nothing that the protocol knows.

@@ -2,10 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use gateway_domain::{Error, ErrorKind, Request, TaskId, TaskState, lifecycle::Move};
+use gateway_domain::{Error, ErrorKind, Limits, Request, TaskId, TaskState, lifecycle::Move};
 use gateway_testkit::agent::{Gate, Reply, Script, Step};
 
-use crate::harness::{World, message_of, outcome, said, task_of};
+use crate::harness::{Setting, World, message_of, outcome, said, task_of};
 
 const BEFORE_THE_WINDOW_CLOSES: Duration = Duration::from_millis(1_900);
 const AFTER_IT: Duration = Duration::from_millis(2_100);
@@ -145,6 +145,53 @@ async fn a_refusal_after_the_window_rejects_the_task_with_its_text() {
         (task.status.state, said(&task)),
         (TaskState::Rejected, "not today")
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_further_message_is_its_senders_error_and_leaves_the_task_as_it_was() {
+    let world = World::new();
+    world
+        .agent
+        .expect(Script::accept([Step::moves(Move::RequireInput)]));
+    let task = world.send("hello").await;
+    let error = Error::new(ErrorKind::UnsupportedOperation, "one thing at a time");
+    world.agent.expect(Script::answer(Reply::Refuse(error)));
+    let refused = world.answer(&task.id, "and more").await.unwrap_err();
+    assert_eq!(refused.message(), "one thing at a time");
+    assert_eq!(world.state(&task.id).await, TaskState::InputRequired);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_direct_message_that_the_task_has_no_room_for_fails_it_and_ends_the_wait() {
+    let limits = Limits {
+        stored_bytes_per_task: 1_000,
+        ..Limits::default()
+    };
+    let world = World::with(Setting {
+        limits,
+        ..Setting::default()
+    });
+    let gate = Gate::new();
+    let long = Script::answer(Reply::Message("x".repeat(2_000))).after([Step::Wait(gate.clone())]);
+    world.agent.expect(long);
+    let sender = world.clone();
+    let sent = tokio::spawn(async move { sender.send("hello").await });
+    gate.reached().await;
+    tokio::time::sleep(AFTER_IT).await;
+    gate.open();
+    let task = sent.await.unwrap();
+    assert_eq!(task.status.state, TaskState::Failed);
+    assert!(said(&task).contains("1000 bytes"), "{}", said(&task));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_direct_message_that_is_none_is_an_answer_outside_the_protocol() {
+    let world = World::new();
+    world.agent.expect(Script::answer(Reply::EmptyMessage));
+    let request = Request::SendMessage(world.message("hello", None));
+    let error = world.handle(request).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidAgentResponse);
+    assert_eq!(world.ended(&first_task()).await.status.state, TaskState::Failed);
 }
 
 #[tokio::test(start_paused = true)]
