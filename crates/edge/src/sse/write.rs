@@ -42,8 +42,10 @@ impl Writer {
             // Writing into memory that grows cannot fail.
             let _ = writeln!(self.open, "id: {id}");
         }
-        for line in lines(&frame.data) {
-            self.line(line);
+        if is_one_line(&frame.data) {
+            self.line(frame.data);
+        } else {
+            lines(&frame.data).for_each(|line| self.line(line));
         }
         self.open.put_u8(b'\n');
     }
@@ -58,6 +60,14 @@ impl Writer {
         }
         self.open.put_u8(b'\n');
     }
+}
+
+/// Whether a document is one line, as all JSON of ours. Every byte is looked at, so that many are at a time: each reader
+/// of an event pays for this.
+fn is_one_line(data: &[u8]) -> bool {
+    !data
+        .iter()
+        .fold(false, |found, byte| found | matches!(byte, b'\n' | b'\r'))
 }
 
 /// The lines of a document: one, unless it holds what the format takes for a line's end.
