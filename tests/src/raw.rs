@@ -30,6 +30,8 @@ pub struct Http {
 pub(crate) fn connector() -> HttpConnector {
     let mut connector = HttpConnector::new();
     connector.set_nodelay(true);
+    // Else the system lets what a test leaves unread grow to tens of megabytes, and no reader is ever slow.
+    connector.set_recv_buffer_size(Some(256 << 10));
     connector
 }
 

@@ -17,7 +17,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 /// Chunks of a task that is too much for a slow reader.
-const CHUNKS: usize = 300;
+const CHUNKS: usize = 100;
 
 /// Every awkward character, as the case has it.
 const AWKWARD: &str = r#"{"jsonrpc":"2.0","id":"sse-1","method":"SendStreamingMessage","params":{"message":{"messageId":"m-1","role":"ROLE_USER","parts":[{"text":"say line1\nline2\r\ndata: x\n\nevent: y\u2028end"}]}}}"#;
@@ -189,7 +189,7 @@ async fn a_reader_that_falls_behind_is_told_so_with_its_cursor_and_the_task_goes
     }
 }
 
-/// 30 MB, once the gate is open.
+/// 10 MB, once the gate is open.
 fn more_than_sockets_hold(begun: &Gate) -> Script {
     let text = "x".repeat(100_000);
     let chunks = (0..CHUNKS).map(|number| Step::chunk("a", &text, number > 0, number == CHUNKS - 1));
