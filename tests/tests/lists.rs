@@ -156,7 +156,11 @@ async fn an_endless_token_is_refused_in_the_form_of_each_binding() {
         "GET {path} HTTP/1.1\r\nhost: gateway\r\na2a-version: 1.0\r\nauthorization: Bearer A\r\n\r\n"
     );
     let answer = raw::bytes(gateway.address(), head.as_bytes()).await;
-    assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+    // How much of such a head came at once decides whether it is the address or the head that is too long.
+    let refused = ["HTTP/1.1 431 ", "HTTP/1.1 414 "]
+        .iter()
+        .any(|status| answer.starts_with(status));
+    assert!(refused, "{answer}");
     let shorter = format!("/tasks?pageToken={}", "A".repeat(20_000));
     let answer = gateway
         .http()
