@@ -60,12 +60,23 @@ const CHECK: &[Part] = &[
 const TEST: &[Part] = &[
     essential("build", &["cargo", "build", "--workspace", "--bins", "--tests"]),
     part("redis", &["cargo", "xtask", "redis"]),
-    part("unit", &["cargo", "test", "--workspace", "--lib", "--bins"]),
-    part("integration", &["cargo", "test", "--workspace", "--test", "*"]),
+    part("unit", UNIT),
+    part("integration", INTEGRATION),
     part("examples", &["cargo", "test", "--workspace", "--doc"]),
     part("sdk", &["cargo", "xtask", "sdk"]),
     part("interop", INTEROP),
 ];
+
+/// One binary that fails must not hide what the others find.
+const UNIT: &[&str] = &[
+    "cargo",
+    "test",
+    "--workspace",
+    "--no-fail-fast",
+    "--lib",
+    "--bins",
+];
+const INTEGRATION: &[&str] = &["cargo", "test", "--workspace", "--no-fail-fast", "--test", "*"];
 
 /// The official SDKs against the binary; they are ignored elsewhere, since they have to be installed.
 const INTEROP: &[&str] = &[

@@ -108,7 +108,7 @@ async fn what_was_activated_goes_back_and_else_nothing_does() {
     for (activated, expected) in [
         (vec![], None),
         (vec!["urn:a"], Some("urn:a")),
-        (vec!["urn:a", "urn:b"], Some("urn:a,urn:b")),
+        (vec!["urn:a", "urn:b"], Some("urn:a, urn:b")),
     ] {
         let activated: Vec<_> = activated.into_iter().map(str::to_owned).collect();
         let gateway = gateway(move |_, request| {
