@@ -132,7 +132,7 @@ impl Operation {
         self.actor() == Actor::Client && !matches!(self, Self::ListTasks | Self::GetExtendedAgentCard)
     }
 
-    /// Whether it names an existing task, so that an unserved tenant reads as TaskNotFound.
+    /// Whether it always names an existing task; a send may name one too.
     pub fn names_a_task(self) -> bool {
         self.actor() == Actor::Client
             && !matches!(

@@ -1,7 +1,7 @@
 //! Where JSON-RPC is served: `/rpc`, and `/{tenant}/rpc` for clients that cannot put a tenant into their parameters
 //! (§8.3.2); either with or without a slash at the end.
 
-use gateway_domain::{Actor, Error, Tenant, ids::id_fault};
+use gateway_domain::{Actor, Error, Tenant};
 use gateway_edge::query;
 use gateway_wire::operations::{self, Segment};
 
@@ -16,10 +16,10 @@ pub fn matches(path: &str) -> bool {
     }
 }
 
-/// The tenant in a path that [`matches`].
+/// The tenant in a path that [`matches`]. Whether it is one is the pipeline's to judge.
 ///
 /// # Errors
-/// InvalidParams where it is not a name, or where callers have no tenants.
+/// InvalidParams where it is no text, or where callers have no tenants.
 pub(crate) fn tenant(path: &str, caller: Actor) -> Result<Option<Tenant>, Error> {
     let Some((Some(raw), _)) = split(path) else {
         return Ok(None);
@@ -27,15 +27,12 @@ pub(crate) fn tenant(path: &str, caller: Actor) -> Result<Option<Tenant>, Error>
     if caller == Actor::Agent {
         return Err(Error::invalid("tenant", "is not for agents to name: call /rpc"));
     }
-    let Some(name) = query::segment(raw) else {
-        return Err(Error::invalid(
+    match query::segment(raw) {
+        Some(name) => Ok(Some(Tenant::new(name))),
+        None => Err(Error::invalid(
             "tenant",
             "must be percent-encoded UTF-8 in the path",
-        ));
-    };
-    match id_fault(&name) {
-        Some(fault) => Err(Error::invalid("tenant", fault)),
-        None => Ok(Some(Tenant::new(name))),
+        )),
     }
 }
 

@@ -111,3 +111,59 @@ impl<S: Service<Routed, Response = Reply, Error = Error>> Service<Decoded> for T
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use gateway_domain::{
+        Actor, Binding, Operation, Principal, Request, Tenant,
+        request::{GetExtendedAgentCard, Scalar, params},
+    };
+
+    use super::agree;
+    use crate::call::{Decoded, Head, RequestedVersion};
+
+    fn decoded(of_envelope: Option<&str>, of_request: Option<&str>) -> Decoded {
+        let tenant = of_request.map_or(Scalar::Absent, |name| Scalar::Text(name.to_owned()));
+        let request: GetExtendedAgentCard = params::GetExtendedAgentCard { tenant }.validate().unwrap();
+        Decoded {
+            head: Head {
+                binding: Binding::HttpJson,
+                operation: Some(Operation::GetExtendedAgentCard),
+                version: RequestedVersion::default(),
+                extensions: Arc::default(),
+                tenant: of_envelope.map(Tenant::new),
+                principal: Arc::new(Principal::anonymous(Actor::Client)),
+                deadline: None,
+                request_id: "r-1".into(),
+                facts: Arc::default(),
+            },
+            operation: Operation::GetExtendedAgentCard,
+            request: Request::GetExtendedAgentCard(request),
+        }
+    }
+
+    #[test]
+    fn the_envelope_and_the_request_name_one_tenant() {
+        for (envelope, request, agreed) in [
+            (None, None, Some(None)),
+            (None, Some("acme"), Some(Some("acme"))),
+            (Some("acme"), None, Some(Some("acme"))),
+            (Some("acme"), Some("acme"), Some(Some("acme"))),
+            (Some("acme"), Some("globex"), None),
+        ] {
+            let mut decoded = decoded(envelope, request);
+            let result = agree(&mut decoded).map(|()| decoded.request.tenant().map(Tenant::as_str));
+            assert_eq!(result.ok(), agreed, "{envelope:?} {request:?}");
+        }
+    }
+
+    #[test]
+    fn a_tenant_of_the_envelope_is_held_to_the_rules_of_ids() {
+        for name in ["", "a\u{0}", "a\nb", &"a".repeat(257)] {
+            let error = agree(&mut decoded(Some(name), None)).unwrap_err();
+            assert_eq!(error.violations()[0].field, "tenant", "{name:?}");
+        }
+    }
+}

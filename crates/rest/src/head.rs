@@ -1,6 +1,6 @@
 //! What a call's head says, as far as it stands in the headers, the query and the path.
 
-use gateway_domain::{Binding, Error, Tenant, ids::id_fault};
+use gateway_domain::{Binding, Error, Tenant};
 use gateway_edge::{RequestContext, negotiate, query};
 use gateway_pipeline::{Head, RequestedVersion};
 use gateway_wire::params::{EXTENSIONS, VERSION};
@@ -25,16 +25,12 @@ pub(crate) fn head(parts: &Parts, context: &RequestContext) -> Head {
     }
 }
 
-/// The tenant of a path.
+/// The tenant of a path. Whether it is one is the pipeline's to judge.
 ///
 /// # Errors
-/// InvalidParams where the segment can't be one.
+/// InvalidParams where the segment is no text.
 pub(crate) fn tenant(segment: &str) -> Result<Tenant, Error> {
-    let tenant = fields::decoded("tenant", segment)?;
-    match id_fault(&tenant) {
-        Some(fault) => Err(Error::invalid("tenant", fault)),
-        None => Ok(Tenant::new(tenant)),
-    }
+    fields::decoded("tenant", segment).map(Tenant::new)
 }
 
 fn version(parts: &Parts) -> RequestedVersion {

@@ -94,7 +94,7 @@ impl Inner {
     /// Carries out an agent command. A task that is still hidden is shown first: an agent that acts on it has taken
     /// it as task work.
     async fn act(&self, id: &TaskId, action: &AgentAction) -> Result<(), Error> {
-        self.check_artifact_parts(action)?;
+        self.check_action_parts(action)?;
         let mut head = self.head(id).await?;
         if head.hidden {
             self.show(id).await?;
@@ -104,22 +104,16 @@ impl Inner {
         self.commit_from(head, decide).await.map(|_| ())
     }
 
-    fn check_artifact_parts(&self, action: &AgentAction) -> Result<(), Error> {
-        let most = self.limits().parts_per_message;
-        let (field, parts) = match action {
+    fn check_action_parts(&self, action: &AgentAction) -> Result<(), Error> {
+        match action {
             AgentAction::Move(_, Some(message)) | AgentAction::ReportProgress(Some(message)) => {
-                ("statusMessage.parts", message.parts.len())
+                self.check_parts("statusMessage.parts", message.parts.len())
             }
-            AgentAction::UpdateArtifact { artifact, .. } => ("artifact.parts", artifact.parts.len()),
-            AgentAction::Move(_, None) | AgentAction::ReportProgress(None) => return Ok(()),
-        };
-        if parts <= most {
-            return Ok(());
+            AgentAction::UpdateArtifact { artifact, .. } => {
+                self.check_parts("artifact.parts", artifact.parts.len())
+            }
+            AgentAction::Move(_, None) | AgentAction::ReportProgress(None) => Ok(()),
         }
-        Err(Error::invalid(
-            field,
-            format!("must have at most {most} parts, not {parts}"),
-        ))
     }
 }
 

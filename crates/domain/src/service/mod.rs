@@ -206,6 +206,18 @@ impl Inner {
         &self.parts.limits
     }
 
+    /// Whoever speaks, a message or artifact has a bounded number of parts.
+    fn check_parts(&self, field: &'static str, parts: usize) -> Result<(), Error> {
+        let most = self.limits().parts_per_message;
+        if parts <= most {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            field,
+            format!("must have at most {most} parts, not {parts}"),
+        ))
+    }
+
     fn stamp(&self) -> Stamp {
         Stamp {
             now: self.parts.clock.now(),

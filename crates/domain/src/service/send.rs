@@ -55,23 +55,12 @@ impl Service {
             context.require_push()?;
             self.check_webhook(config, INLINE_CONFIG)?;
         }
-        self.check_parts(&request.message)?;
+        self.0.check_parts("message.parts", request.message.parts.len())?;
         let scope = context.scope(request.tenant.as_ref());
         match request.message.task_id.clone() {
             Some(id) => self.continue_task(context, request, id, &scope).await,
             None => self.create_task(context, request, scope).await,
         }
-    }
-
-    fn check_parts(&self, message: &Message) -> Result<(), Error> {
-        let most = self.limits().parts_per_message;
-        if message.parts.len() <= most {
-            return Ok(());
-        }
-        Err(Error::invalid(
-            "message.parts",
-            format!("must have at most {most} parts, not {}", message.parts.len()),
-        ))
     }
 
     async fn create_task(

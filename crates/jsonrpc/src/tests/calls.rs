@@ -208,8 +208,7 @@ async fn a_path_may_name_the_tenant() {
 #[tokio::test]
 async fn a_path_that_names_no_tenant_is_an_invalid_parameter() {
     let fake = fake();
-    let long = format!("/{}/rpc", "a".repeat(257));
-    for path in ["/%FF/rpc", "/%00/rpc", &long] {
+    for path in ["/%FF/rpc", "/%zz/rpc"] {
         let object = fake.send(post(path, get_task("1"))).await.object();
         assert_eq!(object.code(), Some(-32602), "{path}");
         let error = object.outcome.unwrap_err();
