@@ -172,7 +172,8 @@ impl Service {
         let direct = tokio::select! {
             biased;
             direct = handed => direct?,
-            _ = pulse.wait_for(|pulse| !pulse.hidden), if created => None,
+            // A channel that closes says nothing of why: the report on its way does.
+            Ok(_) = pulse.wait_for(|pulse| !pulse.hidden), if created => None,
             () = tokio::time::sleep(self.limits().accept_window), if !created => None,
         };
         if let Some(message) = direct {
@@ -277,8 +278,10 @@ impl Inner {
     async fn wait_for_answer(&self, mut begun: Begun, configuration: &SendConfiguration) -> Answered {
         let waits_end = self.waits_end.clone();
         let settled = async {
-            let mut handed = false;
-            loop {
+            // A task that the agent's answer leaves no need for is gone before its caller hears of the answer: a
+            // channel that closes is no end of the wait while the report is on its way.
+            let (mut handed, mut gone) = (false, false);
+            while !(handed && gone) {
                 tokio::select! {
                     biased;
                     answer = &mut begun.handed, if !handed => match answer {
@@ -286,13 +289,17 @@ impl Inner {
                         Ok(Err(error)) => return Err(error),
                         Ok(Ok(Handed::Taken)) | Err(_) => handed = true,
                     },
-                    settled = begun.pulse.wait_for(|pulse| settles(pulse, begun.revision)) => {
-                        return if settled.is_ok() { Ok(None) } else { Err(Error::task_not_found()) };
+                    settled = begun.pulse.wait_for(|pulse| settles(pulse, begun.revision)), if !gone => {
+                        match settled {
+                            Ok(_) => return Ok(None),
+                            Err(_) => gone = true,
+                        }
                     }
                     // The caller can poll another server; this one is about to leave.
                     () = waits_end.cancelled() => return Ok(None),
                 }
             }
+            Err(Error::task_not_found())
         };
         let answer = match self.limits().blocking_wait {
             None => settled.await?,

@@ -2,10 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use gateway_domain::{Error, ErrorKind, Limits, Request, TaskId, TaskState, lifecycle::Move};
+use gateway_domain::{Error, ErrorKind, Limits, Request, StreamResponse, TaskId, TaskState, lifecycle::Move};
 use gateway_testkit::agent::{Gate, Reply, Script, Step};
 
-use crate::harness::{Setting, World, message_of, outcome, said, task_of};
+use crate::harness::{Setting, World, all, message_of, outcome, said, task_of};
 
 const BEFORE_THE_WINDOW_CLOSES: Duration = Duration::from_millis(1_900);
 const AFTER_IT: Duration = Duration::from_millis(2_100);
@@ -235,4 +235,23 @@ async fn an_agent_that_is_not_there_fails_a_task_that_was_returned_at_once() {
     world.agent.expect(Script::answer(Reply::Unreachable));
     let task = world.start("hello").await;
     assert_eq!(world.ended(&task).await.status.state, TaskState::Failed);
+}
+
+/// On several threads the task may be gone before the call hears why.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_direct_message_and_a_refusal_reach_their_caller_however_soon_the_task_is_gone() {
+    let world = World::new();
+    for _ in 0..2_000 {
+        let sent = Request::SendMessage(world.message("direct", None));
+        message_of(world.handle(sent).await.unwrap());
+        let items = all(world.stream("direct").await).await;
+        assert_eq!(items.len(), 1);
+        assert!(matches!(items[0].event.event(), StreamResponse::Message(_)));
+        let sent = Request::SendMessage(world.message("script refuse UnsupportedOperation", None));
+        assert_eq!(
+            world.handle(sent).await.unwrap_err().kind(),
+            ErrorKind::UnsupportedOperation
+        );
+    }
+    assert_eq!(world.listed().await, 0);
 }
