@@ -79,8 +79,13 @@ impl Tail {
 
     async fn read_on(&mut self) -> Result<(), Lost> {
         let at = self.at;
-        let news = self.pulse.wait_for(|pulse| pulse.cursor.revision > at).await;
-        news.map_err(|_| Lost::Behind)?;
+        if self.pulse.borrow().cursor.revision <= at {
+            let news = self.pulse.wait_for(|pulse| pulse.cursor.revision > at).await;
+            news.map_err(|_| Lost::Behind)?;
+            // Whoever else is ready comes first, the agent among them: what it says meanwhile is read, and written to
+            // the client, in one go.
+            tokio::task::yield_now().await;
+        }
         match self.store.log(&self.task, at, self.most).await {
             Ok(LogRead::Entries(entries)) => {
                 self.waiting = entries.into();
