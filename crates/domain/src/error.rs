@@ -145,6 +145,8 @@ pub mod metadata {
     pub const REQUIRED_EXTENSIONS: &str = "requiredExtensions";
     /// The id under which the operator finds the cause, on Internal and Unavailable.
     pub const REQUEST_ID: &str = "requestId";
+    /// All of them.
+    pub const ALL: [&str; 5] = [STATE, CURSOR, SUPPORTED_VERSIONS, REQUIRED_EXTENSIONS, REQUEST_ID];
 }
 
 impl Error {

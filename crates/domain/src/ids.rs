@@ -98,3 +98,7 @@ id!(
     /// Who an authenticated caller is, as its authenticator names it.
     Subject
 );
+id!(
+    /// Which of a deployment's gateways; made anew at each start.
+    ReplicaId
+);

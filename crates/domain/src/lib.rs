@@ -36,8 +36,8 @@ pub use cursor::{Cursor, Revision};
 pub use error::{Error, ErrorKind};
 pub use event::{Entry, LogEntry, SharedEvent, StreamResponse};
 pub use ids::{
-    ArtifactId, ContextId, MessageId, PushNotificationConfigId, PushNotificationConfigRow, Subject, TaskId,
-    Tenant,
+    ArtifactId, ContextId, MessageId, PushNotificationConfigId, PushNotificationConfigRow, ReplicaId,
+    Subject, TaskId, Tenant,
 };
 pub use limits::Limits;
 pub use message::{Content, Message, Part, Role};

@@ -1,5 +1,12 @@
 //! What the domain needs of the world, as traits: a store, agents, the time, fresh ids.
 
+mod work;
+
+pub use work::{
+    Asked, AskedOffer, DueWork, Epoch, Granted, Lease, MOST_ANSWERS, MOST_ASKED, NumberedAsk, Renewed,
+    RunAnswer, RunAsk, RunGrant, RunPut, Settled, Taken, Terms, Work, WorkKey, WorkKind, WorkNews,
+};
+
 use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
@@ -16,19 +23,19 @@ use crate::{
     request::{AgentAction, TaskFilter},
 };
 
-/// Keeps tasks, their logs and their push-notification configurations.
+/// Keeps tasks, their logs, their push-notification configurations, and the work that is due for them.
 ///
 /// Every method is atomic. What has been answered is kept, and is seen by every later call on every replica.
 #[async_trait]
-pub trait Store: Send + Sync {
+pub trait Store: Work {
     /// The id under which a fresh task of a tenant is to be created. A store that has several places writes into it
     /// where the task lies.
     fn name_task(&self, fresh: TaskId, _tenant: Option<&Tenant>) -> TaskId {
         fresh
     }
 
-    /// Stores a new task with its first entry, and its configuration if it has one.
-    async fn create(&self, creation: Creation) -> Result<(), CreateError>;
+    /// Stores a new task with its first entry, its configuration if it has one, and the work that it brings.
+    async fn create(&self, creation: Creation) -> Result<Granted, CreateError>;
 
     /// Removes a task that is still hidden, as if it had never been; says whether it did.
     async fn discard(&self, id: &TaskId) -> Result<bool, StoreError>;
@@ -40,7 +47,7 @@ pub trait Store: Send + Sync {
     async fn read(&self, id: &TaskId) -> Result<Option<StoredTask>, StoreError>;
 
     /// Applies a change, if the task is still at the revision it was decided on.
-    async fn commit(&self, change: Change) -> Result<(), CommitError>;
+    async fn commit(&self, change: Change) -> Result<Granted, CommitError>;
 
     /// Entries after a revision, oldest first, at most so many.
     async fn log(&self, id: &TaskId, after: Revision, most: usize) -> Result<LogRead, StoreError>;
@@ -55,8 +62,8 @@ pub trait Store: Send + Sync {
     /// Every task, hidden ones included, by id: those after an id, at most so many.
     async fn all(&self, after: Option<TaskId>, most: usize) -> Result<Vec<StoredTask>, StoreError>;
 
-    /// Stores a configuration: in place of the one of the same id, or as a further one within the limit.
-    async fn put_config(&self, config: StoredConfig, most: usize) -> Result<(), PutConfigError>;
+    /// Stores a configuration; answers with the grant of its delivery, where that is put with it.
+    async fn put_config(&self, put: ConfigPut) -> Result<Option<Epoch>, PutConfigError>;
 
     /// One configuration of a task.
     async fn config(
@@ -185,6 +192,11 @@ pub struct Creation {
     pub task: Arc<TaskSnapshot>,
     /// A configuration to be stored in the same step.
     pub config: Option<StoredConfig>,
+    /// On what terms the delivery to that configuration is begun, from the first event on; nothing where it is no work
+    /// of the store's.
+    pub delivery: Option<Terms>,
+    /// The message for the agent; nothing where runs are no work of the store's.
+    pub run: Option<Box<RunPut>>,
     /// How many tasks of its tenant may be live, this one included.
     pub live_limit: usize,
 }
@@ -199,6 +211,10 @@ pub struct Change {
     pub entry: Arc<LogEntry>,
     /// A configuration to be stored in the same step, or the step is not taken.
     pub config: Option<ConfigPut>,
+    /// A message for the agent.
+    pub run: Option<Box<RunPut>>,
+    /// The grant of the run that takes the step: it is refused where that is not the task's newest.
+    pub owner: Option<Epoch>,
 }
 
 /// A configuration to be stored: in place of the one of the same id, or as a further one within the limit.
@@ -208,6 +224,19 @@ pub struct ConfigPut {
     pub config: StoredConfig,
     /// How many the task may have, this one included.
     pub most: usize,
+    /// On what terms delivery of what comes after it is begun; nothing where it is no work of the store's.
+    pub delivery: Option<Terms>,
+}
+
+impl ConfigPut {
+    /// A configuration without delivery.
+    pub fn new(config: StoredConfig, most: usize) -> Self {
+        Self {
+            config,
+            most,
+            delivery: None,
+        }
+    }
 }
 
 /// A part of a log.
@@ -285,6 +314,8 @@ pub enum CommitError {
     Conflict,
     /// There is no such task any more.
     Gone,
+    /// The run that takes the step is another replica's now, or is over.
+    Superseded,
     /// The task holds as many configurations as it may have; nothing of the change was applied.
     ConfigLimit,
     /// The store could not do it.

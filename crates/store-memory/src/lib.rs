@@ -4,6 +4,7 @@
 //! are bounded in number and bytes, and the oldest leave first; live ones never leave.
 
 mod configs;
+mod due;
 mod index;
 mod log;
 mod record;
@@ -11,6 +12,7 @@ mod retention;
 mod shelves;
 #[cfg(test)]
 mod tests;
+mod work;
 
 use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
@@ -21,12 +23,12 @@ use async_trait::async_trait;
 use gateway_domain::{
     Entry, PushNotificationConfigId, PushNotificationConfigRow, Revision, TaskId, Timestamp,
     ports::{
-        Change, CommitError, CreateError, Creation, ListQuery, Listing, LogRead, Pulse, PutConfigError,
-        Store, StoreError, StoredTask, TaskHead,
+        Change, CommitError, ConfigPut, CreateError, Creation, Epoch, Granted, ListQuery, Listing, LogRead,
+        Pulse, PutConfigError, RunGrant, Store, StoreError, StoredTask, TaskHead, WorkNews,
     },
     push::StoredConfig,
 };
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 
 use crate::{record::Record, shelves::Shelves};
 
@@ -36,9 +38,17 @@ pub use crate::{retention::Retired, shelves::Held};
 ///
 /// Two kinds of lock: one for the shelves (what is held, in which order), one for each record (a task and its log).
 /// Whoever needs both takes the shelves first. Neither is held while anything waits.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct MemoryStore {
     shelves: RwLock<Shelves>,
+    /// Of due work, for other services over this store.
+    news: broadcast::Sender<WorkNews>,
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new(Settings::default())
+    }
 }
 
 /// Bounds of what a [`MemoryStore`] keeps. Those of a single task's content are the domain's.
@@ -76,6 +86,7 @@ impl MemoryStore {
     pub fn new(settings: Settings) -> Self {
         Self {
             shelves: RwLock::new(Shelves::new(settings)),
+            news: broadcast::Sender::new(work::MOST_NEWS),
         }
     }
 
@@ -125,9 +136,14 @@ fn moves(entry: &Entry) -> bool {
     }
 }
 
+/// Whether a change is about more than its task.
+fn concerns_more(change: &Change) -> bool {
+    change.config.is_some() || change.run.is_some() || change.owner.is_some()
+}
+
 #[async_trait]
 impl Store for MemoryStore {
-    async fn create(&self, creation: Creation) -> Result<(), CreateError> {
+    async fn create(&self, creation: Creation) -> Result<Granted, CreateError> {
         self.write().create(creation)
     }
 
@@ -144,19 +160,23 @@ impl Store for MemoryStore {
         Ok(self.record(id).map(|record| record.view().into_stored()))
     }
 
-    async fn commit(&self, change: Change) -> Result<(), CommitError> {
-        let news = if moves(&change.entry.entry) || change.config.is_some() {
+    async fn commit(&self, change: Change) -> Result<Granted, CommitError> {
+        let news = if moves(&change.entry.entry) || concerns_more(&change) {
+            let id = change.head.id.clone();
             // What it retired is dropped after the followers were told, and outside of the lock.
-            let (news, _retired) = self.write().commit(change)?;
+            let (news, granted, _retired) = self.write().commit(change)?;
             news.tell();
-            return Ok(());
+            if let Some(RunGrant::Asked(_)) = granted.run {
+                self.tell(WorkNews::Asked(id));
+            }
+            return Ok(granted);
         } else {
             self.record(&change.head.id)
                 .ok_or(CommitError::Gone)?
                 .apply(change)?
         };
         news.tell();
-        Ok(())
+        Ok(Granted::default())
     }
 
     async fn log(&self, id: &TaskId, after: Revision, most: usize) -> Result<LogRead, StoreError> {
@@ -178,8 +198,8 @@ impl Store for MemoryStore {
         Ok(views.into_iter().map(record::View::into_stored).collect())
     }
 
-    async fn put_config(&self, config: StoredConfig, most: usize) -> Result<(), PutConfigError> {
-        self.write().put_config(config, most)
+    async fn put_config(&self, put: ConfigPut) -> Result<Option<Epoch>, PutConfigError> {
+        self.write().put_config(put)
     }
 
     async fn config(

@@ -8,17 +8,17 @@ use std::{
 };
 
 use gateway_domain::{
-    PushNotificationConfigId, TaskId, TaskSnapshot, Timestamp,
+    PushNotificationConfigId, Revision, TaskId, TaskSnapshot, Timestamp,
     ports::{
-        Change, CommitError, ConfigPut, CreateError, Creation, ListQuery, Listing, PutConfigError,
-        StoreError, TaskHead,
+        Change, CommitError, ConfigPut, CreateError, Creation, Epoch, Granted, ListQuery, Listing,
+        PutConfigError, StoreError, TaskHead,
     },
-    push::StoredConfig,
 };
 
 use crate::{
     Settings,
     configs::Configs,
+    due::Due,
     index::{Index, Page},
     record::{News, Record, View},
     retention::{Retention, Retired},
@@ -42,6 +42,7 @@ pub(crate) struct Shelves {
     index: Index,
     retention: Retention,
     configs: Configs,
+    due: Due,
 }
 
 impl Shelves {
@@ -52,7 +53,7 @@ impl Shelves {
         }
     }
 
-    pub(crate) fn create(&mut self, mut creation: Creation) -> Result<(), CreateError> {
+    pub(crate) fn create(&mut self, mut creation: Creation) -> Result<Granted, CreateError> {
         let id = creation.head.id.clone();
         if self.tasks.contains_key(&id) {
             let cause = format_args!("a task of the id {id} is held already");
@@ -64,14 +65,24 @@ impl Shelves {
         {
             return Err(CreateError::LiveLimit);
         }
+        let mut granted = Granted::default();
+        if let Some(run) = creation.run.take() {
+            granted.run = Some(self.due.put_run(&id, *run));
+        }
         if let Some(config) = creation.config.take() {
-            self.configs.insert(&id, config);
+            let (delivery, most) = (creation.delivery.take(), usize::MAX);
+            let put = ConfigPut {
+                config,
+                most,
+                delivery,
+            };
+            granted.webhook = self.insert_config(&id, put, 0);
         }
         self.index.insert(&creation.head);
         let record = Arc::new(Record::new(creation, &self.settings));
         self.order.insert(id.clone());
         self.tasks.insert(id, record);
-        Ok(())
+        Ok(granted)
     }
 
     /// Removes a task that is hidden. The record is handed out so that it is dropped outside of the lock.
@@ -85,28 +96,58 @@ impl Shelves {
     }
 
     /// Applies a change of state or sight, or one with a configuration. Also hands out what it made leave.
-    pub(crate) fn commit(&mut self, mut change: Change) -> Result<(News, Vec<Arc<Record>>), CommitError> {
+    pub(crate) fn commit(
+        &mut self,
+        mut change: Change,
+    ) -> Result<(News, Granted, Vec<Arc<Record>>), CommitError> {
         let record = self.tasks.get(&change.head.id).ok_or(CommitError::Gone)?.clone();
         let before = record.head();
-        let put = change.config.take();
-        if let Some(ConfigPut { config, most }) = &put
+        let (put, run, revision) = (
+            change.config.take(),
+            change.run.take(),
+            change.entry.cursor.revision,
+        );
+        if before.cursor.revision + 1 != revision {
+            return Err(CommitError::Conflict);
+        }
+        if let Some(owner) = change.owner
+            && !self.due.is_newest_run(&before.id, owner)
+        {
+            return Err(CommitError::Superseded);
+        }
+        if let Some(ConfigPut { config, most, .. }) = &put
             && !self.configs.has_room(&before.id, config, *most)
         {
             return Err(CommitError::ConfigLimit);
         }
         let news = record.apply(change)?;
-        if let Some(ConfigPut { config, .. }) = put {
-            self.configs.insert(&before.id, config);
-        }
+        let granted = Granted {
+            run: run.map(|run| self.due.put_run(&before.id, *run)),
+            webhook: put.and_then(|put| self.insert_config(&before.id, put, revision)),
+        };
         let after = record.head();
         self.index.replace(&before, &after);
         let ended = after.status.state.is_terminal() && !before.status.state.is_terminal();
         let retired = if ended {
+            self.due.end_run(&after.id);
             self.finish(&after, record.weight())
         } else {
             Vec::new()
         };
-        Ok((news, retired))
+        Ok((news, granted, retired))
+    }
+
+    /// Stores a configuration for which there is room, and begins its delivery where that is asked for.
+    fn insert_config(&mut self, task: &TaskId, put: ConfigPut, revision: Revision) -> Option<Epoch> {
+        let id = put.config.config.id.clone().unwrap_or_default();
+        self.configs.insert(task, put.config);
+        match put.delivery {
+            Some(terms) => Some(self.due.put_webhook(task, &id, revision, &terms)),
+            None => {
+                self.due.remove_webhook(task, &id);
+                None
+            }
+        }
     }
 
     fn finish(&mut self, head: &TaskHead, bytes: usize) -> Vec<Arc<Record>> {
@@ -136,6 +177,7 @@ impl Shelves {
         self.index.remove(&head);
         self.retention.remove(&head);
         self.configs.forget(id);
+        self.due.forget(id);
         Some(record)
     }
 
@@ -155,20 +197,29 @@ impl Shelves {
         ids.filter_map(|id| Some(self.tasks.get(id)?.view())).collect()
     }
 
-    pub(crate) fn put_config(&mut self, config: StoredConfig, most: usize) -> Result<(), PutConfigError> {
-        let task = config.config.task_id.clone().unwrap_or_default();
-        if !self.tasks.contains_key(&task) {
+    pub(crate) fn put_config(&mut self, put: ConfigPut) -> Result<Option<Epoch>, PutConfigError> {
+        let task = put.config.config.task_id.clone().unwrap_or_default();
+        let Some(record) = self.tasks.get(&task) else {
             return Err(PutConfigError::NoTask);
-        }
-        if !self.configs.has_room(&task, &config, most) {
+        };
+        if !self.configs.has_room(&task, &put.config, put.most) {
             return Err(PutConfigError::Limit);
         }
-        self.configs.insert(&task, config);
-        Ok(())
+        let revision = record.head().cursor.revision;
+        Ok(self.insert_config(&task, put, revision))
     }
 
     pub(crate) fn delete_config(&mut self, task: &TaskId, id: &PushNotificationConfigId) -> bool {
+        self.due.remove_webhook(task, id);
         self.configs.delete(task, id)
+    }
+
+    pub(crate) fn due(&self) -> &Due {
+        &self.due
+    }
+
+    pub(crate) fn due_mut(&mut self) -> &mut Due {
+        &mut self.due
     }
 
     pub(crate) fn configs(&self) -> &Configs {
@@ -194,6 +245,7 @@ impl Shelves {
             scopes: self.index.scopes(),
             configs: self.configs.sizes(),
             retention: self.retention.sizes(),
+            due: self.due.sizes(),
         }
     }
 }
@@ -243,4 +295,5 @@ pub(crate) struct Sizes {
     pub(crate) scopes: usize,
     pub(crate) configs: [usize; 2],
     pub(crate) retention: [usize; 3],
+    pub(crate) due: [usize; 2],
 }

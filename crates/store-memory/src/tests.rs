@@ -6,7 +6,7 @@ use gateway_domain::{
     ContextId, Limits, PushNotificationConfigId, PushNotificationConfigRow, TaskId, decide,
     decide::{NewTask, Stamp},
     lifecycle::Move,
-    ports::{LogRead, Store},
+    ports::{ConfigPut, LogRead, Store},
     request::AgentAction,
 };
 use gateway_testkit::build::{agent_message, artifact, config, moment, new_task, scope};
@@ -299,7 +299,7 @@ async fn a_configuration_that_is_replaced_or_deleted_leaves_no_row() {
     for row in ["first row", "second row"] {
         let mut hook = config(&id, "hook");
         hook.row = PushNotificationConfigRow::new(row);
-        store.put_config(hook, 10).await.unwrap();
+        store.put_config(ConfigPut::new(hook, 10)).await.unwrap();
         assert_eq!(sizes(&store).configs, [1, 1], "{row}");
     }
     let hook = PushNotificationConfigId::new("hook");

@@ -3,7 +3,7 @@
 use futures::{StreamExt, TryStreamExt, future, stream};
 use gateway_domain::{
     PushNotificationConfigId, PushNotificationConfigRow, TaskId,
-    ports::{PutConfigError, StoreError},
+    ports::{ConfigPut, Epoch, PutConfigError, StoreError},
     push::StoredConfig,
 };
 
@@ -17,7 +17,12 @@ use crate::{
 const READ_AT_ONCE: usize = 32;
 
 impl Inner {
-    pub(crate) async fn put_config(&self, config: StoredConfig, most: usize) -> Result<(), PutConfigError> {
+    pub(crate) async fn put_config(&self, put: ConfigPut) -> Result<Option<Epoch>, PutConfigError> {
+        let ConfigPut {
+            config,
+            most,
+            delivery,
+        } = put;
         let task = config.config.task_id.clone().unwrap_or_default();
         let Some(bucket) = self.layout.bucket(&task) else {
             return Err(PutConfigError::NoTask);
@@ -29,9 +34,11 @@ impl Inner {
             .arg(id.as_str())
             .arg(write_config(&config))
             .arg(most);
-        let answer: String = self.link.run(&script).await.map_err(PutConfigError::Store)?;
+        self.add_delivery(&mut script, delivery.as_ref());
+        let answer: (String, Epoch) = self.link.run(&script).await.map_err(PutConfigError::Store)?;
+        let (answer, epoch) = answer;
         match answer.as_str() {
-            "OK" => Ok(()),
+            "OK" => Ok(Some(epoch).filter(|epoch| *epoch > 0)),
             "LIMIT" => Err(PutConfigError::Limit),
             _ => Err(PutConfigError::NoTask),
         }

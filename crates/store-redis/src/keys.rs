@@ -49,6 +49,11 @@ kinds! {
     LIVE = "live" "hash" "live tasks of each tenant; a field goes with the last one";
     ENDED = "ended" "zset" "finished tasks by the moment of their end; a member goes with its task";
     DONE = "done" "zset" "tenant: its finished tasks, the first to leave first; a member goes with its task";
+    DUE = "due" "zset" "runs and deliveries by the moment at which they are due; a member goes with the work";
+    ASKS = "asks" "hash" "id: what is asked of the run, by number; goes with the run";
+    ANSWERS = "answers" "hash" "id: answers to that, by number; the latest few, with the task";
+    DELIVERED = "delivered" "hash" "id: grant and last revision of each delivery, by configuration; with that";
+    WORK = "work" "channel" "tells replicas of what is asked, answered and given back in the bucket";
     NEWS = "news" "channel" "id: tells replicas of a task's changes";
 }
 

@@ -17,22 +17,23 @@ mod settings;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod work;
 
 use std::sync::{
     Arc,
-    atomic::{AtomicU64, AtomicUsize},
+    atomic::{AtomicI64, AtomicU64, AtomicUsize},
 };
 
 use async_trait::async_trait;
 use gateway_domain::{
     PushNotificationConfigId, PushNotificationConfigRow, Revision, TaskId, Tenant, Timestamp,
     ports::{
-        Change, CommitError, CreateError, Creation, ListQuery, Listing, LogRead, Pulse, PutConfigError,
-        Store, StoreError, StoredTask, TaskHead,
+        Change, CommitError, ConfigPut, CreateError, Creation, Epoch, Granted, ListQuery, Listing, LogRead,
+        Pulse, PutConfigError, Store, StoreError, StoredTask, TaskHead, WorkNews,
     },
     push::StoredConfig,
 };
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 
 use crate::{followers::Followers, keeper::Keeper, keys::Layout, link::Link};
 
@@ -53,6 +54,10 @@ struct Inner {
     layout: Layout,
     settings: Settings,
     followers: Arc<Followers>,
+    /// Of due work.
+    work_news: broadcast::Sender<WorkNews>,
+    /// How far Redis's clock is ahead of this machine's, in milliseconds.
+    clock_ahead: AtomicI64,
     counts: Counts,
 }
 
@@ -72,7 +77,9 @@ impl RedisStore {
     pub async fn open(settings: Settings) -> Result<Self, StoreError> {
         settings.check()?;
         let followers = Arc::<Followers>::default();
-        let link = Link::open(&settings, news::receiver(followers.clone())).await?;
+        let work_news = broadcast::Sender::new(work::MOST_NEWS);
+        let receiver = news::receiver(followers.clone(), work_news.clone());
+        let link = Link::open(&settings, receiver).await?;
         let inner = Arc::new(Inner {
             link,
             layout: Layout {
@@ -81,9 +88,13 @@ impl RedisStore {
             },
             settings,
             followers,
+            work_news,
+            clock_ahead: AtomicI64::default(),
             counts: Counts::default(),
         });
         inner.agree_on_layout().await?;
+        inner.compare_clocks().await?;
+        inner.hear_of_work().await?;
         Ok(Self {
             _keeper: Keeper::of(&inner),
             inner,
@@ -130,7 +141,7 @@ impl Store for RedisStore {
         self.inner.layout.mark(&fresh, tenant)
     }
 
-    async fn create(&self, creation: Creation) -> Result<(), CreateError> {
+    async fn create(&self, creation: Creation) -> Result<Granted, CreateError> {
         self.inner.create(creation).await
     }
 
@@ -146,7 +157,7 @@ impl Store for RedisStore {
         self.inner.read(id).await
     }
 
-    async fn commit(&self, change: Change) -> Result<(), CommitError> {
+    async fn commit(&self, change: Change) -> Result<Granted, CommitError> {
         self.inner.commit(change).await
     }
 
@@ -166,8 +177,8 @@ impl Store for RedisStore {
         self.inner.all(after, most).await
     }
 
-    async fn put_config(&self, config: StoredConfig, most: usize) -> Result<(), PutConfigError> {
-        self.inner.put_config(config, most).await
+    async fn put_config(&self, put: ConfigPut) -> Result<Option<Epoch>, PutConfigError> {
+        self.inner.put_config(put).await
     }
 
     async fn config(

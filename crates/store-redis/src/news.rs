@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use gateway_domain::{
     TaskId,
-    ports::{Pulse, StoreError},
+    ports::{Pulse, StoreError, WorkNews},
 };
 use redis::{Cmd, PushInfo, PushKind, Value, aio::SendError};
-use tokio::{sync::watch, time::timeout};
+use tokio::{
+    sync::{broadcast, watch},
+    time::timeout,
+};
 
 use crate::{
     Inner,
@@ -20,10 +23,42 @@ use crate::{
 /// Takes in what Redis says without being asked. It never waits: everything else on the connection stands behind it.
 pub(crate) fn receiver(
     followers: Arc<Followers>,
+    work: broadcast::Sender<WorkNews>,
 ) -> impl Fn(PushInfo) -> Result<(), SendError> + Send + Sync + 'static {
     move |push| {
-        take(&followers, &push);
+        match work_news(&push) {
+            // Without due work nobody listens.
+            Some(news) => drop(work.send(news)),
+            None => take(&followers, &push),
+        }
         Ok(())
+    }
+}
+
+/// What it says of due work, if it is about that.
+fn work_news(push: &PushInfo) -> Option<WorkNews> {
+    let Some(Value::BulkString(channel)) = push.data.first() else {
+        return None;
+    };
+    let (_, kind) = std::str::from_utf8(channel).ok()?.split_once("}:")?;
+    if kind != keys::WORK {
+        return None;
+    }
+    Some(match (&push.kind, push.data.get(1)) {
+        (PushKind::SMessage, Some(Value::BulkString(text))) => read_work_news(text),
+        // The first subscription, or one after the connection had been away.
+        _ => WorkNews::Missed,
+    })
+}
+
+fn read_work_news(text: &[u8]) -> WorkNews {
+    let task = || Some(TaskId::new(std::str::from_utf8(text.get(1..)?).ok()?));
+    match (text.first(), task()) {
+        (Some(b'a'), Some(task)) => WorkNews::Asked(task),
+        (Some(b'r'), Some(task)) => WorkNews::Answered(task),
+        (Some(b'd'), _) => WorkNews::Due,
+        // Another release's.
+        _ => WorkNews::Missed,
     }
 }
 

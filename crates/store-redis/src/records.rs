@@ -5,6 +5,8 @@
 //! Fields may be added within a format: readers pass over what they don't know. Anything else is a new format, which
 //! a release must read before another one writes it.
 
+pub(crate) mod work;
+
 use gateway_domain::{
     ArtifactId, ContextId, Cursor, Entry, LogEntry, PushNotificationConfigRow, Revision, Scope, TaskId,
     TaskPushNotificationConfig, TaskState, TaskStatus, Timestamp,

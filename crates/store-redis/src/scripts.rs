@@ -29,6 +29,14 @@ scripts! {
     PUT_CONFIG = "put_config.lua"
     DELETE_CONFIG = "delete_config.lua"
     SWEEP = "sweep.lua"
+    TAKE_DUE = "take_due.lua"
+    RENEW = "renew.lua"
+    GIVE_BACK = "give_back.lua"
+    SETTLE = "settle.lua"
+    ASK = "ask.lua"
+    ASKS = "asks.lua"
+    ANSWER = "answer.lua"
+    DELIVER = "deliver.lua"
 }
 
 fn whole(script: &str) -> String {

@@ -3,9 +3,12 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use gateway_domain::{
-    ArtifactId, Entry, Message, Role, TaskId,
+    ArtifactId, Entry, Message, ReplicaId, Role, TaskId,
     page::TaskPosition,
-    ports::{Change, CommitError, CreateError, Creation, StoreError, TaskHead},
+    ports::{
+        Asked, Change, CommitError, CreateError, Creation, Granted, MOST_ASKED, RunGrant, RunPut, StoreError,
+        TaskHead, Terms,
+    },
     push::StoredConfig,
 };
 use redis::ScriptInvocation;
@@ -13,17 +16,21 @@ use redis::ScriptInvocation;
 use crate::{
     Inner, keys,
     keys::{context_part, scope_part, tenant_part},
-    records::{self, write, write_config, write_content, write_entry, write_head, write_pulse},
+    records::{
+        self, work::write_offer, write, write_config, write_content, write_entry, write_head, write_pulse,
+    },
     scripts,
 };
 
 impl Inner {
-    pub(crate) async fn create(&self, creation: Creation) -> Result<(), CreateError> {
+    pub(crate) async fn create(&self, creation: Creation) -> Result<Granted, CreateError> {
         let Creation {
             head,
             entry,
             task,
             config,
+            delivery,
+            run,
             live_limit,
         } = creation;
         let store = |cause: String| CreateError::Store(StoreError { cause });
@@ -44,19 +51,28 @@ impl Inner {
             .arg(content);
         add_config(&mut script, config.as_ref());
         script.arg(live_limit);
+        self.add_run(&mut script, run.as_deref());
+        self.add_delivery(&mut script, delivery.as_ref());
         for message in &task.history {
             script.arg(side(message)).arg(write(message));
         }
-        let answer: String = self.link.run(&script).await.map_err(CreateError::Store)?;
+        let answer: (String, ShownRun, u64) = self.link.run(&script).await.map_err(CreateError::Store)?;
+        let (answer, run, delivery) = answer;
         match answer.as_str() {
-            "OK" => Ok(()),
+            "OK" => Ok(granted(run, delivery)),
             "LIMIT" => Err(CreateError::LiveLimit),
             _ => Err(store(format!("a task of the id {} is held already", head.id))),
         }
     }
 
-    pub(crate) async fn commit(&self, change: Change) -> Result<(), CommitError> {
-        let Change { head, entry, config } = change;
+    pub(crate) async fn commit(&self, change: Change) -> Result<Granted, CommitError> {
+        let Change {
+            head,
+            entry,
+            config,
+            run,
+            owner,
+        } = change;
         let Some(bucket) = self.layout.bucket(&head.id) else {
             return Err(CommitError::Gone);
         };
@@ -77,17 +93,25 @@ impl Inner {
             .arg(settings.log_bytes)
             .arg(settings.finished_per_tenant);
         add_config(&mut script, config.as_ref().map(|put| &put.config));
-        script.arg(config.map_or(0, |put| put.most));
-        let (answer, retired): (String, u64) = self.link.run(&script).await.map_err(CommitError::Store)?;
+        script
+            .arg(config.as_ref().map_or(0, |put| put.most))
+            .arg(owner.map(|owner| owner.to_string()).unwrap_or_default());
+        self.add_run(&mut script, run.as_deref());
+        script.arg(MOST_ASKED);
+        self.add_delivery(&mut script, config.as_ref().and_then(|put| put.delivery.as_ref()));
+        let answer: (String, u64, ShownRun, u64) =
+            self.link.run(&script).await.map_err(CommitError::Store)?;
+        let (answer, retired, run, delivery) = answer;
         match answer.as_str() {
             "OK" => {
                 self.counts.over_count.fetch_add(retired, Relaxed);
                 // Followers on this replica need not wait for the news to come round.
                 self.followers.tell(&head.id, head.pulse());
-                Ok(())
+                Ok(granted(run, delivery))
             }
             "CONFLICT" => Err(CommitError::Conflict),
             "CONFIG-LIMIT" => Err(CommitError::ConfigLimit),
+            "SUPERSEDED" => Err(CommitError::Superseded),
             _ => Err(CommitError::Gone),
         }
     }
@@ -103,6 +127,46 @@ impl Inner {
             self.followers.close(id);
         }
         Ok(discarded)
+    }
+}
+
+/// A run as scripts show it: its grant where it was begun, the number of what was asked, who holds it.
+type ShownRun = (u64, u64, String);
+
+fn granted((epoch, number, holder): ShownRun, delivery: u64) -> Granted {
+    let run = match (epoch, number) {
+        (_, 0) => None,
+        (0, number) => Some(RunGrant::Asked(Asked {
+            number,
+            holder: ReplicaId::new(holder),
+        })),
+        (epoch, number) => Some(RunGrant::Begun { epoch, number }),
+    };
+    Granted {
+        run,
+        webhook: Some(delivery).filter(|epoch| *epoch > 0),
+    }
+}
+
+impl Inner {
+    /// A message for the agent, if one comes with a step: its offer, and who holds the run until when if it has to be
+    /// begun.
+    fn add_run(&self, script: &mut ScriptInvocation<'_>, run: Option<&RunPut>) {
+        match run {
+            Some(RunPut { offer, terms }) => script
+                .arg(write_offer(offer))
+                .arg(terms.replica.as_str())
+                .arg(self.in_redis_time(terms.due())),
+            None => script.arg("").arg("").arg(0),
+        };
+    }
+
+    /// Until when the delivery that a configuration brings is held, if it brings one.
+    pub(crate) fn add_delivery(&self, script: &mut ScriptInvocation<'_>, delivery: Option<&Terms>) {
+        match delivery {
+            Some(terms) => script.arg(self.in_redis_time(terms.due())),
+            None => script.arg(""),
+        };
     }
 }
 

@@ -70,7 +70,7 @@ async fn try_act(
 ) -> Result<(), CommitError> {
     let head = store.head(id).await.map_err(CommitError::Store)?.unwrap();
     let change = decide::act(&head, action, &Limits::default(), stamp(second)).unwrap();
-    store.commit(change).await
+    store.commit(change).await.map(drop)
 }
 
 async fn append(store: &RedisStore, id: &TaskId, text: &str) {

@@ -83,6 +83,8 @@ pub fn create(new: NewTask, limits: &Limits, stamp: Stamp) -> Result<Creation, E
         entry,
         task,
         config: new.config,
+        delivery: None,
+        run: None,
         live_limit: limits.live_tasks_per_tenant,
     })
 }

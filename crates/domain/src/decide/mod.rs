@@ -35,6 +35,8 @@ fn change(mut head: TaskHead, entry: Entry, stamp: Stamp) -> Change {
         head,
         entry,
         config: None,
+        run: None,
+        owner: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Answered, Context, Inner, Service};
 use crate::{
     Error, ErrorKind, Operation, Outcome, TaskId, TaskPushNotificationConfig, Tenant,
-    ports::PutConfigError,
+    ports::{ConfigPut, PutConfigError},
     push::StoredConfig,
     reply::{Body, ConfigPage},
     request::{ConfigKey, CreateConfig, ListConfigs},
@@ -131,8 +131,9 @@ impl Inner {
     pub(super) async fn put_config(&self, config: StoredConfig) -> Result<(), Error> {
         let most = self.limits().push_configs_per_task;
         self.store()
-            .put_config(config, most)
+            .put_config(ConfigPut::new(config, most))
             .await
+            .map(drop)
             .map_err(|error| match error {
                 PutConfigError::Limit => self.config_limit(),
                 PutConfigError::NoTask => Error::task_not_found(),

@@ -261,7 +261,7 @@ impl Inner {
             let change = decide(&head)?;
             let next = change.head.clone();
             match self.store().commit(change).await {
-                Ok(()) => return Ok(next),
+                Ok(_) => return Ok(next),
                 Err(CommitError::Conflict) => head = self.head(&head.id).await?,
                 Err(error) => return Err(self.not_committed(error)),
             }
@@ -277,10 +277,20 @@ impl Inner {
         match error {
             CommitError::Conflict => Error::unavailable("a commit conflicted"),
             CommitError::Gone => Error::task_not_found(),
+            CommitError::Superseded => superseded(),
             CommitError::ConfigLimit => self.config_limit(),
             CommitError::Store(error) => error.into(),
         }
     }
+}
+
+/// The answer to a run that goes on although another replica has taken it over, or it is over. It is no other than to a
+/// report that comes after the task's end: whoever reports is to stop.
+fn superseded() -> Error {
+    Error::new(
+        ErrorKind::TaskStateConflict,
+        "the run of the task is another replica's, or over",
+    )
 }
 
 fn reachable(head: &TaskHead, scope: &Scope) -> Result<(), Error> {

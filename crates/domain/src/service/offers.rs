@@ -179,7 +179,7 @@ impl Inner {
                 return Ok(());
             };
             match self.store().commit(change).await {
-                Ok(()) => return Ok(()),
+                Ok(_) => return Ok(()),
                 Err(CommitError::Conflict) => {}
                 Err(error) => return Err(self.not_committed(error)),
             }

@@ -12,7 +12,7 @@ use crate::{
     Cursor, Error, ErrorKind, Message, Outcome, Revision, Scope, SharedEvent, StreamResponse, TaskId,
     TaskSnapshot,
     decide::{self, NewTask},
-    ports::{Change, ConfigPut, CreateError, Creation, Offer, Pulse, StoredTask},
+    ports::{Change, ConfigPut, CreateError, Creation, Granted, Offer, Pulse, StoredTask},
     reply::{Body, Sent, StreamItem},
     request::{INLINE_CONFIG, SendConfiguration, SendMessage},
 };
@@ -126,10 +126,10 @@ impl Service {
         context.agent.check_media_types(&request.message)?;
         let pulse = inner.follow(&id).await?;
         let placed = inner.inline_config(&request, &id)?;
-        let config = placed.as_ref().map(|placed| ConfigPut {
-            config: placed.config.clone(),
-            most: inner.limits().push_configs_per_task,
-        });
+        let most = inner.limits().push_configs_per_task;
+        let config = placed
+            .as_ref()
+            .map(|placed| ConfigPut::new(placed.config.clone(), most));
         let head = inner
             .commit_with(&id, |head| {
                 let taken =
@@ -254,7 +254,7 @@ impl Inner {
         self.place(stored).map(Some)
     }
 
-    async fn store_new(&self, creation: Creation) -> Result<(), Error> {
+    async fn store_new(&self, creation: Creation) -> Result<Granted, Error> {
         let limit = creation.live_limit;
         self.store().create(creation).await.map_err(|error| match error {
             CreateError::LiveLimit => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use gateway_domain::{
     PushNotificationConfigId,
     lifecycle::Move,
-    ports::{Store, Webhooks},
+    ports::{ConfigPut, Store, Webhooks},
 };
 use gateway_testkit::receiver::{Answer, Receiver};
 
@@ -46,7 +46,11 @@ async fn a_task_that_is_discarded_is_not_followed_any_more() {
     bench.store.create(creation.unwrap()).await.unwrap();
     let task = gateway_domain::TaskId::new("hidden");
     let config = gateway_testkit::build::config(&task, "hook");
-    bench.store.put_config(config.clone(), 10).await.unwrap();
+    bench
+        .store
+        .put_config(ConfigPut::new(config.clone(), 10))
+        .await
+        .unwrap();
     bench.courier.reserve().unwrap().begin(config, 0).await;
     assert_eq!(bench.courier.followers(), 1);
     assert!(bench.store.discard(&task).await.unwrap());

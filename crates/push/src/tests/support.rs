@@ -7,7 +7,7 @@ use gateway_domain::{
     Limits, PushNotificationConfigRow, TaskId,
     decide::{self, Stamp},
     lifecycle::Move,
-    ports::{Store, Webhooks},
+    ports::{ConfigPut, Store, Webhooks},
     push::StoredConfig,
     request::AgentAction,
 };
@@ -113,7 +113,10 @@ impl Bench {
         let head = self.store.head(&self.task).await.unwrap().unwrap();
         self.courier.check(&config.config).unwrap();
         let place = self.courier.reserve().unwrap();
-        self.store.put_config(config.clone(), 100).await.unwrap();
+        self.store
+            .put_config(ConfigPut::new(config.clone(), 100))
+            .await
+            .unwrap();
         place.begin(config, head.cursor.revision).await;
     }
 

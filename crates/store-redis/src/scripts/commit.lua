@@ -1,14 +1,20 @@
 -- One step of a task. It compares the revision and applies; it knows no rule of the lifecycle.
 local id, news, head, state, place, hidden, expected, rev, ended, ended_at, meta, payload, what, how, which,
-  log_entries, log_bytes, finished_most, config, stored, config_most = unpack(ARGV)
+  log_entries, log_bytes, finished_most, config, stored, config_most, epoch, offer, holder, run_due, most_asked,
+  delivery_due = unpack(ARGV)
 local task = key('task', id)
 local f = call('HMGET', task, 'rev', 'state', 'place', 'hidden', 'ended', 'scope', 'context', 'tenant', 'said',
-  'log-bytes')
-local at, old_state, old_place, was_hidden, had_ended, scope, context, tenant, said, bytes = unpack(f)
-if not at then return {'GONE', 0} end
-if at == rev and is_newest(id, meta, payload) then return {'OK', 0} end
-if at ~= expected then return {'CONFLICT', 0} end
-if config ~= '' and not has_room(id, config, config_most) then return {'CONFIG-LIMIT', 0} end
+  'log-bytes', 'owner', 'holder')
+local at, old_state, old_place, was_hidden, had_ended, scope, context, tenant, said, bytes, owner, held_by = unpack(f)
+local run, delivery = {0, 0, ''}, 0
+if not at then return {'GONE', 0, run, delivery} end
+if at == rev and is_newest(id, meta, payload) then
+  if offer ~= '' then run = granted_run(id) end
+  return {'OK', 0, run, granted_delivery(id, config)}
+end
+if at ~= expected then return {'CONFLICT', 0, run, delivery} end
+if epoch ~= '' and epoch ~= owner then return {'SUPERSEDED', 0, run, delivery} end
+if config ~= '' and not has_room(id, config, config_most) then return {'CONFIG-LIMIT', 0, run, delivery} end
 
 if what == 'message' then
   call('RPUSH', key(how, id), rev .. ':' .. payload)
@@ -44,11 +50,15 @@ if place ~= old_place or state ~= old_state or hidden ~= was_hidden then
   if was_hidden == '0' then take_down(old_place, scope, context, old_state) end
   if hidden == '0' then put_up(place, scope, context, state) end
 end
-if config ~= '' then put_config(id, config, stored) end
+if config ~= '' then delivery = put_config(id, config, stored, rev, delivery_due) end
+if offer ~= '' then
+  run = owner and {0, ask(id, offer, most_asked), held_by} or begin_run(id, offer, holder, run_due)
+end
 call('SPUBLISH', key('news', id), news)
 
 local retired = 0
 if ended == '1' and had_ended == '0' then
+  if owner then end_run(id) end
   local done = key('done', tenant)
   one_live_task_less(tenant)
   call('ZADD', key('ended'), ended_at, id)
@@ -60,4 +70,4 @@ if ended == '1' and had_ended == '0' then
     retired = retired + 1
   end
 end
-return {'OK', retired}
+return {'OK', retired, run, delivery}

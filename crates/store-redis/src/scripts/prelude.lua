@@ -35,6 +35,82 @@ local function one_live_task_less(tenant)
   if call('HINCRBY', key('live'), tenant, -1) <= 0 then call('HDEL', key('live'), tenant) end
 end
 
+-- Work that is due: of a run its task alone, of a webhook its configuration too.
+local function member_of(id, config)
+  return id .. '\0' .. config
+end
+
+local function grant(id)
+  return call('HINCRBY', key('task', id), 'epoch', 1)
+end
+
+-- Takes the oldest of a hash whose fields are numbers, from the place `from` on, where it has one more than so many.
+local function bound(hash, most, from)
+  if call('HLEN', hash) <= tonumber(most) then return end
+  local numbers = call('HKEYS', hash)
+  table.sort(numbers, function(one, other) return tonumber(one) < tonumber(other) end)
+  call('HDEL', hash, numbers[from])
+end
+
+-- What is asked of a run. The first, which began the run, stays.
+local function add_ask(id, asked, most)
+  local number = call('HINCRBY', key('task', id), 'asked', 1)
+  call('HSET', key('asks', id), number, asked)
+  bound(key('asks', id), most, 2)
+  return number
+end
+
+local function ask(id, asked, most)
+  call('SPUBLISH', key('work'), 'a' .. id)
+  return add_ask(id, asked, most)
+end
+
+-- The run of a task: its grant, who holds it and how often it was begun stand in the task's hash.
+local function begin_run(id, asked, holder, due)
+  local epoch = grant(id)
+  call('HSET', key('task', id), 'owner', epoch, 'holder', holder, 'attempt', 1)
+  call('ZADD', key('due'), due, member_of(id, ''))
+  return {epoch, add_ask(id, asked, 1), holder}
+end
+
+local function end_run(id)
+  call('HDEL', key('task', id), 'owner', 'holder', 'attempt')
+  call('ZREM', key('due'), member_of(id, ''))
+  call('UNLINK', key('asks', id))
+end
+
+-- What came of a message that was put for a run, once more: its first answer was lost on the way.
+local function granted_run(id)
+  local f = call('HMGET', key('task', id), 'owner', 'holder', 'asked')
+  if not f[1] then return {0, tonumber(f[3] or '0'), ''} end
+  local begun = call('HLEN', key('asks', id)) == 1
+  return {begun and tonumber(f[1]) or 0, tonumber(f[3]), f[2]}
+end
+
+-- Of a delivery there is kept its grant and the revision up to which it came.
+local function begin_delivery(id, config, revision, due)
+  local epoch = grant(id)
+  call('HSET', key('delivered', id), config, epoch .. ' ' .. revision)
+  call('ZADD', key('due'), due, member_of(id, config))
+  return epoch
+end
+
+local function granted_delivery(id, config)
+  local delivered = call('HGET', key('delivered', id), config)
+  return delivered and tonumber(string.match(delivered, '^%d+')) or 0
+end
+
+local function end_delivery(id, config)
+  call('HDEL', key('delivered', id), config)
+  call('ZREM', key('due'), member_of(id, config))
+end
+
+local function is_held(id, config, epoch)
+  if config == '' then return call('HGET', key('task', id), 'owner') == epoch end
+  local delivered = call('HGET', key('delivered', id), config)
+  return delivered and string.match(delivered, '^%d+') == epoch
+end
+
 -- A configuration is stored behind its row.
 local function row_of(id, config, stored)
   local row = string.sub(stored, 1, string.find(stored, '\0', 1, true) - 1)
@@ -45,6 +121,7 @@ local function drop_config(id, config)
   local stored = call('HGET', key('hooks', id), config)
   if not stored then return 0 end
   call('ZREM', key('rows'), row_of(id, config, stored))
+  end_delivery(id, config)
   return call('HDEL', key('hooks', id), config)
 end
 
@@ -53,10 +130,12 @@ local function has_room(id, config, most)
   return call('HEXISTS', hooks, config) == 1 or call('HLEN', hooks) < tonumber(most)
 end
 
-local function put_config(id, config, stored)
+-- With delivery from a revision on, where that is to be held until a moment. Answers with its grant.
+local function put_config(id, config, stored, revision, due)
   drop_config(id, config)
   call('HSET', key('hooks', id), config, stored)
   call('ZADD', key('rows'), 0, row_of(id, config, stored))
+  return due ~= '' and begin_delivery(id, config, revision, due) or 0
 end
 
 -- Takes a task away with every trace of it.
@@ -74,8 +153,10 @@ local function remove(id)
     one_live_task_less(tenant)
   end
   for _, config in ipairs(call('HKEYS', key('hooks', id))) do drop_config(id, config) end
+  call('ZREM', key('due'), member_of(id, ''))
   call('ZREM', key('tasks'), id)
-  call('UNLINK', task, key('client', id), key('agent', id), key('parts', id), key('log', id), key('hooks', id))
+  call('UNLINK', task, key('client', id), key('agent', id), key('parts', id), key('log', id), key('hooks', id),
+    key('asks', id), key('answers', id), key('delivered', id))
   call('SPUBLISH', key('news', id), '')
 end
 

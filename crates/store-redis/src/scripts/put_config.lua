@@ -1,6 +1,6 @@
 -- A configuration in place of the one of the same id, or as a further one within the limit.
-local id, config, stored, most = unpack(ARGV)
-if call('EXISTS', key('task', id)) == 0 then return 'NOTASK' end
-if not has_room(id, config, most) then return 'LIMIT' end
-put_config(id, config, stored)
-return 'OK'
+local id, config, stored, most, due = unpack(ARGV)
+local revision = call('HGET', key('task', id), 'rev')
+if not revision then return {'NOTASK', 0} end
+if not has_room(id, config, most) then return {'LIMIT', 0} end
+return {'OK', put_config(id, config, stored, revision, due)}

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use gateway_domain::ports::{CommitError, LogRead};
+use gateway_domain::{
+    ReplicaId,
+    ports::{AskedOffer, Change, CommitError, Creation, LogRead, RunGrant, RunPut, Terms},
+};
+use gateway_testkit::build::{config, user_message};
 use tokio::time::{Instant, sleep};
 
 use super::*;
@@ -160,4 +164,55 @@ async fn a_log_entry_of_a_later_release_is_an_error_and_no_gap() {
     let read = store.log(&id, 1, 10).await;
     assert!(read.is_err_and(|error| error.cause.contains("format '2'")));
     assert!(matches!(store.log(&id, 2, 10).await, Ok(LogRead::Entries(entries)) if entries.is_empty()));
+}
+
+#[tokio::test]
+async fn a_step_that_puts_work_is_granted_the_same_when_it_is_sent_again() {
+    let Replica {
+        store,
+        server: _server,
+    } = Replica::new(Settings::default()).await;
+    let new = fresh(&store, "task");
+    let id = new.id.clone();
+    let terms = |replica: &str| Terms {
+        replica: ReplicaId::new(replica),
+        now: moment(0),
+        lease: Duration::from_secs(10),
+    };
+    let put = |message, replica: &str| {
+        Some(Box::new(RunPut {
+            offer: AskedOffer {
+                message,
+                metadata: None,
+                accepted_output_modes: Vec::new(),
+                extensions: Vec::new(),
+                follow_up: message > 1,
+            },
+            terms: terms(replica),
+        }))
+    };
+    let begin = || Creation {
+        run: put(1, "one"),
+        delivery: Some(terms("one")),
+        ..decide::create(
+            NewTask {
+                config: Some(config(&id, "hook")),
+                ..new_task(id.clone())
+            },
+            &Limits::default(),
+            stamp(0),
+        )
+        .unwrap()
+    };
+    let granted = store.create(begin()).await.unwrap();
+    assert!(matches!(granted.run, Some(RunGrant::Begun { number: 1, .. })) && granted.webhook.is_some());
+    assert_eq!(store.create(begin()).await.unwrap(), granted);
+    let head = store.head(&id).await.unwrap().unwrap();
+    let further = || Change {
+        run: put(2, "two"),
+        ..decide::take_message(&head, user_message("more"), &Limits::default(), stamp(1)).unwrap()
+    };
+    let granted = store.commit(further()).await.unwrap();
+    assert!(matches!(&granted.run, Some(RunGrant::Asked(asked)) if asked.number == 2));
+    assert_eq!(store.commit(further()).await.unwrap(), granted);
 }

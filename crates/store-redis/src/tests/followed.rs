@@ -7,9 +7,9 @@ use tokio::time::sleep;
 
 use super::*;
 
-/// Waits for the server to know so many channels.
+/// Waits for the server to know so many channels of tasks.
 async fn channels(server: &RedisServer, count: usize) {
-    while server.say("PUBSUB SHARDCHANNELS").lines().next() != Some(&format!("*{count}")) {
+    while server.say("PUBSUB SHARDCHANNELS *:news:*").lines().next() != Some(&format!("*{count}")) {
         sleep(Duration::from_millis(20)).await;
     }
 }

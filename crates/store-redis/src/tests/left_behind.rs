@@ -2,7 +2,15 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use gateway_domain::{ContextId, decide::NewTask, ports::LogRead, request::AgentAction};
+use gateway_domain::{
+    ContextId, ReplicaId,
+    decide::NewTask,
+    ports::{
+        AskedOffer, ConfigPut, Creation, Lease, LogRead, RunAnswer, RunAsk, RunGrant, RunPut, Terms, Work,
+        WorkKey, WorkKind,
+    },
+    request::AgentAction,
+};
 use gateway_testkit::build::{artifact, config, scope};
 
 use super::*;
@@ -13,6 +21,51 @@ async fn keys(store: &RedisStore) -> Vec<String> {
     let all: Vec<String> = store.inner.link.ask(redis::cmd("KEYS").arg("*")).await.unwrap();
     let own = store.inner.layout.deployment();
     all.into_iter().filter(|key| *key != own).collect()
+}
+
+fn terms() -> Terms {
+    Terms {
+        replica: ReplicaId::new("replica"),
+        now: moment(0),
+        lease: Duration::from_secs(10),
+    }
+}
+
+fn run() -> RunPut {
+    RunPut {
+        offer: AskedOffer {
+            message: 1,
+            metadata: None,
+            accepted_output_modes: Vec::new(),
+            extensions: Vec::new(),
+            follow_up: false,
+        },
+        terms: terms(),
+    }
+}
+
+/// Begins a task with its run and the delivery to its configuration, and asks and answers something.
+async fn begin(store: &RedisStore, new: NewTask) -> TaskId {
+    let id = new.id.clone();
+    let creation = Creation {
+        run: Some(Box::new(run())),
+        delivery: Some(terms()),
+        ..decide::create(new, &Limits::default(), stamp(0)).unwrap()
+    };
+    let granted = store.create(creation).await.unwrap();
+    let Some(RunGrant::Begun { epoch, .. }) = granted.run else {
+        panic!("{granted:?}");
+    };
+    let key = WorkKey {
+        task: id.clone(),
+        kind: WorkKind::Run,
+    };
+    let lease = Lease { key, epoch };
+    for _ in 0..2 {
+        store.ask(&id, RunAsk::Cancel(None)).await.unwrap();
+    }
+    assert!(store.answer(&lease, 2, RunAnswer::Taken, false).await.unwrap());
+    id
 }
 
 /// A task with content of every kind.
@@ -29,7 +82,7 @@ async fn rich(store: &RedisStore, number: i64) -> TaskId {
         config: Some(config(&id, "hook")),
         ..new_task(id)
     };
-    let id = create(store, new).await;
+    let id = begin(store, new).await;
     append(store, &id, "one").await;
     append(store, &id, "two").await;
     for word in ["at it", "still at it"] {
@@ -41,7 +94,10 @@ async fn rich(store: &RedisStore, number: i64) -> TaskId {
         )
         .await;
     }
-    store.put_config(config(&id, "another hook"), 10).await.unwrap();
+    store
+        .put_config(ConfigPut::new(config(&id, "another hook"), 10))
+        .await
+        .unwrap();
     id
 }
 

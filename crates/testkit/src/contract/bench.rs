@@ -100,7 +100,7 @@ impl Bench {
             live_limit,
             ..self.creation(new, 0)
         };
-        self.writer.create(creation).await.map(|()| id)
+        self.writer.create(creation).await.map(|_| id)
     }
 
     pub(super) async fn create(&self, new: NewTask, second: i64) -> TaskId {
@@ -152,7 +152,7 @@ impl Bench {
             let change = self.change(id, &decide).await;
             let made = change.head.clone();
             match self.writer.commit(change).await {
-                Ok(()) => return made,
+                Ok(_) => return made,
                 Err(CommitError::Conflict) => {}
                 Err(other) => panic!("{other:?}"),
             }

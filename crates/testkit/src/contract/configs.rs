@@ -1,8 +1,11 @@
 //! Push-notification configurations: by task and id, all by row, within their limit.
 
 use gateway_domain::{
-    PushNotificationConfigId, PushNotificationConfigRow, TaskId, decide::NewTask, lifecycle::Move,
-    ports::PutConfigError, push::StoredConfig,
+    PushNotificationConfigId, PushNotificationConfigRow, TaskId,
+    decide::NewTask,
+    lifecycle::Move,
+    ports::{ConfigPut, PutConfigError},
+    push::StoredConfig,
 };
 
 use super::{Bench, bench::join_pages};
@@ -16,7 +19,11 @@ fn id(text: &str) -> PushNotificationConfigId {
 
 async fn put(bench: &Bench, task: &TaskId, name: &str) -> StoredConfig {
     let config = config(task, name);
-    bench.writer().put_config(config.clone(), MOST).await.unwrap();
+    bench
+        .writer()
+        .put_config(ConfigPut::new(config.clone(), MOST))
+        .await
+        .unwrap();
     config
 }
 
@@ -39,7 +46,10 @@ pub async fn a_configuration_reads_back_with_its_secrets(bench: &Bench) {
 
 pub async fn a_configuration_of_a_task_that_is_not_there_is_refused(bench: &Bench) {
     let nobody = TaskId::new("nobody's");
-    let refused = bench.writer().put_config(config(&nobody, "hook"), MOST).await;
+    let refused = bench
+        .writer()
+        .put_config(ConfigPut::new(config(&nobody, "hook"), MOST))
+        .await;
     assert!(matches!(refused, Err(PutConfigError::NoTask)), "{refused:?}");
     assert_eq!(all(bench).await, []);
 }
@@ -57,15 +67,24 @@ pub async fn the_limit_refuses_a_further_configuration_but_no_replacement(bench:
     let task = bench.visible_task(0).await;
     let store = bench.writer();
     for name in ["a", "b"] {
-        store.put_config(config(&task, name), 2).await.unwrap();
+        store
+            .put_config(ConfigPut::new(config(&task, name), 2))
+            .await
+            .unwrap();
     }
-    let refused = store.put_config(config(&task, "c"), 2).await;
+    let refused = store.put_config(ConfigPut::new(config(&task, "c"), 2)).await;
     assert!(matches!(refused, Err(PutConfigError::Limit)), "{refused:?}");
-    store.put_config(config(&task, "b"), 2).await.unwrap();
+    store
+        .put_config(ConfigPut::new(config(&task, "b"), 2))
+        .await
+        .unwrap();
     assert_eq!(of_task(bench, &task).await.len(), 2);
     assert_eq!(all(bench).await.len(), 2);
     store.delete_config(&task, &id("a")).await.unwrap();
-    store.put_config(config(&task, "c"), 2).await.unwrap();
+    store
+        .put_config(ConfigPut::new(config(&task, "c"), 2))
+        .await
+        .unwrap();
 }
 
 pub async fn a_replacement_takes_the_place_and_leaves_no_row(bench: &Bench) {
@@ -75,7 +94,11 @@ pub async fn a_replacement_takes_the_place_and_leaves_no_row(bench: &Bench) {
     next.row = PushNotificationConfigRow::new("another row");
     next.config.url = "https://receiver.example/moved".to_owned();
     next.config.token = None;
-    bench.writer().put_config(next.clone(), MOST).await.unwrap();
+    bench
+        .writer()
+        .put_config(ConfigPut::new(next.clone(), MOST))
+        .await
+        .unwrap();
     assert_eq!(of_task(bench, &task).await, std::slice::from_ref(&next));
     assert_eq!(all(bench).await, [next]);
 }
@@ -84,12 +107,12 @@ pub async fn the_limit_is_exact_under_32_concurrent_configurations(bench: &Bench
     let task = bench.visible_task(0).await;
     let puts = (0..32).map(|number| {
         let (bench, config) = (bench.clone(), config(&task, &format!("hook {number}")));
-        tokio::spawn(async move { bench.writer().put_config(config, MOST).await })
+        tokio::spawn(async move { bench.writer().put_config(ConfigPut::new(config, MOST)).await })
     });
     let mut stored = 0;
     for put in puts.collect::<Vec<_>>() {
         match put.await.unwrap() {
-            Ok(()) => stored += 1,
+            Ok(_) => stored += 1,
             Err(PutConfigError::Limit) => {}
             Err(other) => panic!("{other:?}"),
         }

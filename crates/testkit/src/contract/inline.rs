@@ -13,10 +13,7 @@ use crate::build::{config, new_task, user_message};
 /// A further message with a configuration.
 async fn change(bench: &Bench, task: &TaskId, config: &StoredConfig, most: usize) -> Change {
     let stamp = bench.stamp(1);
-    let put = ConfigPut {
-        config: config.clone(),
-        most,
-    };
+    let put = ConfigPut::new(config.clone(), most);
     let taken = bench.change(task, |head, limits| {
         take_message(head, user_message("further"), limits, stamp)
     });
@@ -58,7 +55,11 @@ pub async fn a_change_whose_configuration_is_over_the_limit_is_not_applied(bench
 
 pub async fn a_change_may_replace_a_configuration_at_the_limit(bench: &Bench) {
     let task = bench.visible_task(0).await;
-    bench.writer().put_config(config(&task, "hook"), 1).await.unwrap();
+    bench
+        .writer()
+        .put_config(ConfigPut::new(config(&task, "hook"), 1))
+        .await
+        .unwrap();
     let mut next = config(&task, "hook");
     next.row = gateway_domain::PushNotificationConfigRow::new("another row");
     next.config.url = "https://receiver.example/moved".to_owned();
@@ -87,7 +88,7 @@ pub async fn the_limit_is_exact_under_16_concurrent_changes_with_a_configuration
             loop {
                 let change = change(&bench, &task, &hook, MOST).await;
                 match bench.writer().commit(change).await {
-                    Ok(()) => return true,
+                    Ok(_) => return true,
                     Err(CommitError::Conflict) => {}
                     Err(CommitError::ConfigLimit) => return false,
                     Err(other) => panic!("{other:?}"),

@@ -6,6 +6,7 @@
 #![allow(missing_docs, reason = "the name of a case says what it promises")]
 
 mod all_tasks;
+mod asks;
 mod bench;
 mod commits;
 mod configs;
@@ -18,6 +19,7 @@ mod lists;
 mod logs;
 mod pages;
 mod races;
+mod work;
 
 use std::{future::Future, time::Duration};
 
@@ -166,6 +168,33 @@ contract! { $
             what_a_follower_is_told_can_be_read,
             a_follower_never_hears_of_less_than_before_and_ends_at_the_last_commit,
             a_page_is_in_order_while_its_tasks_move,
+        }
+        work::{
+            a_run_is_held_by_whoever_begins_it_until_its_lease_runs_out,
+            each_time_that_a_run_is_taken_its_attempt_and_its_grant_are_counted_on,
+            a_renewed_lease_is_held_and_one_that_was_taken_is_lost,
+            a_late_holder_cannot_write_even_on_the_newest_revision,
+            a_late_holder_on_a_revision_that_has_passed_is_told_to_decide_again,
+            the_end_of_a_task_ends_its_run_in_the_same_step,
+            a_discarded_task_takes_its_run_along,
+            work_that_is_given_back_is_due_at_its_moment,
+            a_settled_run_is_gone_and_the_next_has_a_later_grant,
+            at_most_so_much_work_is_taken_the_longest_due_first,
+            of_many_that_take_at_once_one_has_each_piece_of_work,
+            a_configuration_brings_its_delivery_from_the_revision_that_it_was_stored_at,
+            a_delivery_goes_on_where_its_last_holder_stopped_also_after_the_tasks_end,
+            a_deleted_and_a_replaced_configuration_lose_their_delivery,
+        }
+        asks::{
+            a_message_for_a_run_that_is_held_is_asked_of_its_holder_in_order,
+            a_run_is_not_settled_while_more_was_asked_than_its_holder_has_seen,
+            a_cancel_is_asked_with_its_metadata_where_there_is_a_run,
+            an_answer_is_found_by_its_number_on_every_replica_and_outlives_the_run,
+            what_was_answered_for_good_is_asked_no_more_and_what_is_kept_is,
+            a_late_holder_neither_sees_what_is_asked_nor_answers,
+            what_is_asked_is_bounded_and_the_first_and_the_latest_stay,
+            answers_are_bounded_and_the_latest_stay,
+            whoever_listens_hears_of_what_is_asked_answered_and_given_back,
         };
     SHORT_LOG:
         logs::{

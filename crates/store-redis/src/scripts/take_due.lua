@@ -1,0 +1,24 @@
+-- Takes what is due, at most so much, the longest due first.
+local now, due, most, holder = unpack(ARGV)
+local taken = {}
+for _, member in ipairs(call('ZRANGE', key('due'), '-inf', now, 'BYSCORE', 'LIMIT', 0, most)) do
+  local at = string.find(member, '\0', 1, true)
+  local id, config = string.sub(member, 1, at - 1), string.sub(member, at + 1)
+  local task, delivered = key('task', id), call('HGET', key('delivered', id), config)
+  if call('HEXISTS', task, 'rev') == 0 then
+    -- Only where a server was let drop keys by itself.
+    call('ZREM', key('due'), member)
+  elseif config == '' then
+    local epoch = grant(id)
+    call('ZADD', key('due'), due, member)
+    call('HSET', task, 'owner', epoch, 'holder', holder)
+    local attempt = call('HINCRBY', task, 'attempt', 1)
+    taken[#taken + 1] = {id, config, epoch, attempt, call('HGET', task, 'asked'), call('HGETALL', key('asks', id))}
+  elseif delivered then
+    local epoch, revision = grant(id), string.match(delivered, '%d+$')
+    call('ZADD', key('due'), due, member)
+    call('HSET', key('delivered', id), config, epoch .. ' ' .. revision)
+    taken[#taken + 1] = {id, config, epoch, 0, revision, {}}
+  end
+end
+return taken

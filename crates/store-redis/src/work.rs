@@ -1,0 +1,292 @@
+//! Due work: each step is one script in the bucket of its task. Moments are Redis's, whatever a replica's clock says.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::atomic::Ordering::Relaxed,
+    time::{Duration, SystemTime},
+};
+
+use async_trait::async_trait;
+use futures::future;
+use gateway_domain::{
+    PushNotificationConfigId, ReplicaId, Revision, TaskId, Timestamp,
+    ports::{
+        Asked, DueWork, Epoch, Lease, MOST_ANSWERS, MOST_ASKED, NumberedAsk, Renewed, RunAnswer, RunAsk,
+        Settled, StoreError, Taken, Terms, Work, WorkKey, WorkKind, WorkNews,
+    },
+};
+use redis::{Script, ScriptInvocation};
+use tokio::{sync::broadcast, time::Instant};
+
+use crate::{
+    Inner, RedisStore, keys,
+    keys::Bucket,
+    records::work::{read_answer, read_ask, write_answer, write_ask},
+    scripts,
+};
+
+/// Hints that are held for a listener who is slow; beyond it he is told that he missed some.
+pub(crate) const MOST_NEWS: usize = 1_024;
+
+/// Leases that one script renews: few enough for calls to get their turn in between.
+const RENEWED_AT_ONCE: usize = 256;
+
+/// Clocks are compared by answers that came at least so fast: the others say little.
+const SOON: Duration = Duration::from_millis(250);
+
+type Bytes = Vec<u8>;
+
+/// Work as scripts show it: task, configuration, grant, attempt, revision or number of the latest that was asked, and
+/// what is asked.
+type ShownWork = (String, String, Epoch, u32, u64, HashMap<u64, Bytes>);
+
+#[async_trait]
+impl Work for RedisStore {
+    fn work_news(&self) -> broadcast::Receiver<WorkNews> {
+        self.inner.work_news.subscribe()
+    }
+
+    async fn take_due(&self, terms: &Terms, most: usize) -> Result<Vec<Taken>, StoreError> {
+        self.inner.take_due(terms, most).await
+    }
+
+    async fn renew(&self, leases: &[Lease], terms: &Terms) -> Result<Vec<Renewed>, StoreError> {
+        self.inner.renew(leases, terms).await
+    }
+
+    async fn give_back(&self, lease: &Lease, due: Timestamp) -> Result<bool, StoreError> {
+        let Some(mut script) = self.inner.for_lease(&scripts::GIVE_BACK, lease) else {
+            return Ok(false);
+        };
+        script.arg(self.inner.in_redis_time(due));
+        self.inner.link.run(&script).await
+    }
+
+    async fn settle(&self, lease: &Lease, seen: u64) -> Result<Settled, StoreError> {
+        let Some(mut script) = self.inner.for_lease(&scripts::SETTLE, lease) else {
+            return Ok(Settled::Lost);
+        };
+        script.arg(seen);
+        // Sent twice it answers that the lease is lost, which comes to the same.
+        let answer: String = self.inner.link.run(&script).await?;
+        Ok(match answer.as_str() {
+            "OK" => Settled::Done,
+            "MORE" => Settled::MoreAsked,
+            _ => Settled::Lost,
+        })
+    }
+
+    async fn ask(&self, task: &TaskId, ask: RunAsk) -> Result<Option<Asked>, StoreError> {
+        let Some(bucket) = self.inner.layout.bucket(task) else {
+            return Ok(None);
+        };
+        let mut script = scripts::ASK.key(self.inner.layout.stem(bucket));
+        script.arg(task.as_str()).arg(write_ask(&ask)).arg(MOST_ASKED);
+        let asked: Option<(u64, String)> = self.inner.link.run_once(&script).await?;
+        Ok(asked.map(|(number, holder)| Asked {
+            number,
+            holder: ReplicaId::new(holder),
+        }))
+    }
+
+    async fn asks(&self, lease: &Lease, after: u64) -> Result<Option<Vec<NumberedAsk>>, StoreError> {
+        let task = &lease.key.task;
+        let Some(bucket) = self.inner.layout.bucket(task) else {
+            return Ok(None);
+        };
+        let mut script = scripts::ASKS.key(self.inner.layout.stem(bucket));
+        script.arg(task.as_str()).arg(lease.epoch);
+        let shown: Option<HashMap<u64, Bytes>> = self.inner.link.run(&script).await?;
+        let asks = shown.map(asks_of).transpose()?;
+        Ok(asks.map(|asks| asks.into_iter().filter(|(number, _)| *number > after).collect()))
+    }
+
+    async fn answer(
+        &self,
+        lease: &Lease,
+        number: u64,
+        answer: RunAnswer,
+        kept: bool,
+    ) -> Result<bool, StoreError> {
+        let task = &lease.key.task;
+        let Some(bucket) = self.inner.layout.bucket(task) else {
+            return Ok(false);
+        };
+        let mut script = scripts::ANSWER.key(self.inner.layout.stem(bucket));
+        script
+            .arg(task.as_str())
+            .arg(lease.epoch)
+            .arg(number)
+            .arg(write_answer(&answer))
+            .arg(MOST_ANSWERS)
+            .arg(u8::from(kept));
+        self.inner.link.run(&script).await
+    }
+
+    async fn answer_to(&self, task: &TaskId, number: u64) -> Result<Option<RunAnswer>, StoreError> {
+        let Some(bucket) = self.inner.layout.bucket(task) else {
+            return Ok(None);
+        };
+        let mut command = redis::cmd("HGET");
+        command
+            .arg(self.inner.layout.key(bucket, keys::ANSWERS, task.as_str()))
+            .arg(number);
+        let stored: Option<Bytes> = self.inner.link.ask(&command).await?;
+        stored.map(|stored| read_answer(&stored)).transpose()
+    }
+
+    async fn note_delivered(
+        &self,
+        lease: &Lease,
+        delivered: Revision,
+        terms: &Terms,
+    ) -> Result<bool, StoreError> {
+        let Some(mut script) = self.inner.for_lease(&scripts::DELIVER, lease) else {
+            return Ok(false);
+        };
+        script.arg(delivered).arg(self.inner.in_redis_time(terms.due()));
+        self.inner.link.run(&script).await
+    }
+}
+
+impl Inner {
+    async fn take_due(&self, terms: &Terms, most: usize) -> Result<Vec<Taken>, StoreError> {
+        let asked = self
+            .layout
+            .all()
+            .map(|bucket| self.take_from(bucket, terms, most));
+        let taken = future::try_join_all(asked).await?;
+        taken.into_iter().flatten().map(taken_work).collect()
+    }
+
+    async fn take_from(
+        &self,
+        bucket: Bucket,
+        terms: &Terms,
+        most: usize,
+    ) -> Result<Vec<ShownWork>, StoreError> {
+        let mut script = scripts::TAKE_DUE.key(self.layout.stem(bucket));
+        script
+            .arg(self.in_redis_time(terms.now))
+            .arg(self.in_redis_time(terms.due()))
+            .arg(most)
+            .arg(terms.replica.as_str());
+        self.link.run(&script).await
+    }
+
+    async fn renew(&self, leases: &[Lease], terms: &Terms) -> Result<Vec<Renewed>, StoreError> {
+        let mut places: BTreeMap<Bucket, Vec<usize>> = BTreeMap::new();
+        for (place, lease) in leases.iter().enumerate() {
+            if let Some(bucket) = self.layout.bucket(&lease.key.task) {
+                places.entry(bucket).or_default().push(place);
+            }
+        }
+        let mut renewed = vec![Renewed::Lost; leases.len()];
+        let asked = places.iter().flat_map(|(bucket, places)| {
+            places
+                .chunks(RENEWED_AT_ONCE)
+                .map(|places| self.renew_some(*bucket, places, leases, terms))
+        });
+        for (place, answer) in future::try_join_all(asked).await?.into_iter().flatten() {
+            renewed[place] = answer;
+        }
+        Ok(renewed)
+    }
+
+    async fn renew_some(
+        &self,
+        bucket: Bucket,
+        places: &[usize],
+        leases: &[Lease],
+        terms: &Terms,
+    ) -> Result<Vec<(usize, Renewed)>, StoreError> {
+        let mut script = scripts::RENEW.key(self.layout.stem(bucket));
+        script.arg(self.in_redis_time(terms.due()));
+        for place in places {
+            add_lease(&mut script, &leases[*place]);
+        }
+        let asked: Vec<i64> = self.link.run(&script).await?;
+        let renewed = asked.into_iter().map(|asked| match u64::try_from(asked) {
+            Ok(asked) => Renewed::Held { asked },
+            Err(_) => Renewed::Lost,
+        });
+        Ok(places.iter().copied().zip(renewed).collect())
+    }
+
+    /// A script that begins with a lease; nothing for a task that cannot be one of this deployment.
+    fn for_lease<'a>(&self, script: &'a Script, lease: &Lease) -> Option<ScriptInvocation<'a>> {
+        let bucket = self.layout.bucket(&lease.key.task)?;
+        let mut script = script.key(self.layout.stem(bucket));
+        add_lease(&mut script, lease);
+        Some(script)
+    }
+
+    /// Has Redis tell of due work, and tell again whenever the connection comes back.
+    pub(crate) async fn hear_of_work(&self) -> Result<(), StoreError> {
+        let subscribed = self.layout.all().map(|bucket| async move {
+            let mut command = redis::cmd("SSUBSCRIBE");
+            command.arg(self.layout.key(bucket, keys::WORK, ""));
+            self.link.subscribe(&command).await
+        });
+        future::try_join_all(subscribed).await.map(drop)
+    }
+
+    /// Looks how far Redis's clock is from this machine's, so that all replicas mean the same moment.
+    pub(crate) async fn compare_clocks(&self) -> Result<(), StoreError> {
+        let asked = Instant::now();
+        let (seconds, micros): (i64, i64) = self.link.ask(&redis::cmd("TIME")).await?;
+        let waited = asked.elapsed();
+        if waited <= SOON {
+            let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+            let own = since.unwrap_or_default().saturating_sub(waited / 2).as_millis();
+            let theirs = seconds.saturating_mul(1_000).saturating_add(micros / 1_000);
+            let ahead = theirs.saturating_sub(i64::try_from(own).unwrap_or_default());
+            self.clock_ahead.store(ahead, Relaxed);
+        }
+        Ok(())
+    }
+
+    /// A moment of this machine's as Redis counts it, in milliseconds.
+    pub(crate) fn in_redis_time(&self, moment: Timestamp) -> i64 {
+        moment.millis().saturating_add(self.clock_ahead.load(Relaxed))
+    }
+}
+
+fn add_lease(script: &mut ScriptInvocation<'_>, lease: &Lease) {
+    let config = match &lease.key.kind {
+        WorkKind::Run => "",
+        WorkKind::Webhook(id) => id.as_str(),
+    };
+    script.arg(lease.key.task.as_str()).arg(config).arg(lease.epoch);
+}
+
+fn taken_work((task, config, epoch, attempt, number, asks): ShownWork) -> Result<Taken, StoreError> {
+    let (kind, work) = if config.is_empty() {
+        let run = DueWork::Run {
+            attempt,
+            asks: asks_of(asks)?,
+            asked: number,
+        };
+        (WorkKind::Run, run)
+    } else {
+        let id = PushNotificationConfigId::new(config);
+        (WorkKind::Webhook(id), DueWork::Webhook { delivered: number })
+    };
+    let task = TaskId::new(task);
+    Ok(Taken {
+        lease: Lease {
+            key: WorkKey { task, kind },
+            epoch,
+        },
+        work,
+    })
+}
+
+fn asks_of(shown: HashMap<u64, Bytes>) -> Result<Vec<NumberedAsk>, StoreError> {
+    let asks = shown
+        .into_iter()
+        .map(|(number, ask)| Ok((number, read_ask(&ask)?)));
+    let mut asks = asks.collect::<Result<Vec<_>, StoreError>>()?;
+    asks.sort_unstable_by_key(|(number, _)| *number);
+    Ok(asks)
+}
