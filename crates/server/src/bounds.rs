@@ -56,6 +56,9 @@ pub(crate) fn redis(settings: &Settings) -> gateway_store_redis::Settings {
     let password = settings.redis_password.as_ref();
     gateway_store_redis::Settings {
         url: redis.url.clone(),
+        mode: gateway_store_redis::Mode::Standalone,
+        tls: gateway_store_redis::Tls::default(),
+        durability: gateway_store_redis::Durability::Async,
         user: redis.user.clone(),
         password: password.map(|password| String::from_utf8_lossy(password.expose()).into_owned()),
         prefix: redis.prefix.clone(),

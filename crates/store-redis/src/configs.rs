@@ -35,7 +35,7 @@ impl Inner {
             .arg(write_config(&config))
             .arg(most);
         self.add_delivery(&mut script, delivery.as_ref());
-        let answer: (String, Epoch) = self.link.run(&script).await.map_err(PutConfigError::Store)?;
+        let answer: (String, Epoch) = self.link.write(bucket, &script).await.map_err(PutConfigError::Store)?;
         let (answer, epoch) = answer;
         match answer.as_str() {
             "OK" => Ok(Some(epoch).filter(|epoch| *epoch > 0)),
@@ -56,7 +56,7 @@ impl Inner {
         command
             .arg(self.layout.key(bucket, keys::HOOKS, task.as_str()))
             .arg(id.as_str());
-        let stored: Option<Vec<u8>> = self.link.ask(&command).await?;
+        let stored: Option<Vec<u8>> = self.link.ask(bucket.slot(), &command).await?;
         stored.map(|stored| read_config(&stored)).transpose()
     }
 
@@ -72,7 +72,7 @@ impl Inner {
         // All of a task's: they are few, by the limit that each was put within.
         let mut command = redis::cmd("HVALS");
         command.arg(self.layout.key(bucket, keys::HOOKS, task.as_str()));
-        let stored: Vec<Vec<u8>> = self.link.ask(&command).await?;
+        let stored: Vec<Vec<u8>> = self.link.ask(bucket.slot(), &command).await?;
         let configs = stored.iter().map(|stored| read_config(stored));
         let mut configs = configs.collect::<Result<Vec<_>, _>>()?;
         configs.retain(|config| config.config.id > after);
@@ -91,7 +91,7 @@ impl Inner {
         };
         let mut script = scripts::DELETE_CONFIG.key(self.layout.stem(bucket));
         script.arg(task.as_str()).arg(id.as_str());
-        self.link.run_once(&script).await
+        self.link.write_once(bucket, &script).await
     }
 
     pub(crate) async fn all_configs(

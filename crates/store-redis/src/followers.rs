@@ -42,6 +42,8 @@ pub(crate) struct Followed {
     pub(crate) subscription: tokio::sync::Mutex<Subscription>,
     /// Set where news may have been missed.
     in_doubt: AtomicBool,
+    /// Set where Redis ended the subscription by itself.
+    ended: AtomicBool,
     /// Held while somebody reads on, so that the others find what it read.
     pub(crate) recent: tokio::sync::Mutex<Recent>,
 }
@@ -54,8 +56,27 @@ pub(crate) enum Subscription {
     None,
     /// It was asked to, and has not said that it does.
     Asked,
-    /// It does.
-    Confirmed,
+    /// It does, over the connections of this number.
+    Confirmed(u64),
+}
+
+/// Where a task stands, looked up with something in mind that was told of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Standing {
+    pub(crate) pulse: Pulse,
+    /// The mark of the entry at the revision that had been told, where that entry is held.
+    pub(crate) mark_then: Option<u32>,
+}
+
+impl Standing {
+    /// Whether the task has not got here by way of a place that was told.
+    fn lacks(&self, told: Cursor) -> bool {
+        let now = self.pulse.cursor;
+        let other_entry = self.mark_then.is_some_and(|mark| mark != told.mark);
+        now.revision < told.revision
+            || (now.revision == told.revision && now.mark != told.mark)
+            || (told.revision > 0 && other_entry)
+    }
 }
 
 struct State {
@@ -99,6 +120,21 @@ impl Followers {
     /// A task's news may have been missed.
     pub(crate) fn doubt(&self, id: &TaskId) {
         if let Some(followed) = self.get(id) {
+            followed.in_doubt.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// News of every task may have been missed.
+    pub(crate) fn doubt_all(&self) {
+        for followed in self.lock().values() {
+            followed.in_doubt.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Redis has ended the subscription of a task, as it was asked to or as its bucket went elsewhere.
+    pub(crate) fn unsubscribed(&self, id: &TaskId) {
+        if let Some(followed) = self.get(id) {
+            followed.ended.store(true, Ordering::Relaxed);
             followed.in_doubt.store(true, Ordering::Relaxed);
         }
     }
@@ -150,6 +186,7 @@ impl Default for Followed {
             }),
             subscription: tokio::sync::Mutex::default(),
             in_doubt: AtomicBool::default(),
+            ended: AtomicBool::default(),
             recent: tokio::sync::Mutex::default(),
         }
     }
@@ -176,16 +213,22 @@ impl Followed {
         }
     }
 
-    /// Takes in where a task stands as somebody looked it up after something was told. A task that stands where it
-    /// cannot have been before lost commits in a failover: its readers have seen what is no more, so their channel
-    /// closes, and they begin again.
-    pub(crate) fn compare(&self, told_before: Pulse, found: Pulse) {
-        let (before, now) = (told_before.cursor, found.cursor);
-        if now.revision < before.revision || (now.revision == before.revision && now.mark != before.mark) {
+    /// Takes in where a task stands as somebody looked it up after something was told. A task that has not got there
+    /// by way of what was told lost commits in a failover: its readers have seen what is no more, so their channel
+    /// closes, and they begin again. Says whether it was so.
+    pub(crate) fn compare(&self, told_before: Pulse, found: &Standing) -> bool {
+        let set_back = found.lacks(told_before.cursor);
+        if set_back {
             self.close();
         } else {
-            self.tell(found);
+            self.tell(found.pulse);
         }
+        set_back
+    }
+
+    /// Whether Redis has ended the subscription since this was asked last.
+    pub(crate) fn take_end(&self) -> bool {
+        self.ended.swap(false, Ordering::Relaxed)
     }
 
     /// What was told last.

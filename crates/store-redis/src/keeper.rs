@@ -10,10 +10,13 @@ use futures::{StreamExt, stream};
 use gateway_domain::{Timestamp, ports::StoreError};
 use tokio::{task::JoinHandle, time};
 
-use crate::{Inner, keys::Bucket, scripts};
+use crate::{Inner, keys::Bucket, link::Slot, scripts};
 
 /// How often the keeper looks.
 const ROUND: Duration = Duration::from_secs(1);
+
+/// The same while a server does not answer: it may be another one soon.
+const ROUND_WITHOUT: Duration = Duration::from_millis(250);
 
 /// Without an answer for so long, the replica is not ready.
 const AWAY: Duration = Duration::from_secs(5);
@@ -58,33 +61,45 @@ impl Drop for Keeper {
 }
 
 async fn keep(inner: Weak<Inner>) {
-    let mut rounds = time::interval(ROUND);
-    rounds.set_missed_tick_behavior(time::MissedTickBehavior::Delay);
     loop {
-        rounds.tick().await;
-        let Some(inner) = inner.upgrade() else {
+        let Some(kept) = inner.upgrade() else {
             return;
         };
-        inner.look_around().await;
+        let pause = if kept.look_around().await {
+            ROUND
+        } else {
+            ROUND_WITHOUT
+        };
+        tokio::select! {
+            () = kept.link.changed() => {}
+            () = time::sleep(pause) => {}
+        }
     }
 }
 
 impl Inner {
-    async fn look_around(&self) {
+    /// Says whether every server answers.
+    async fn look_around(&self) -> bool {
         // Without it nobody would notice that Redis is back while no calls come.
-        if self.compare_clocks().await.is_err() {
-            return;
-        }
+        let whole = self.link.look_around().await;
+        // What is missed here is made up for in the next round.
+        drop(self.compare_clocks().await);
+        drop(self.hear_of_work().await);
         // What fails here comes up again in a later round: an unsubscribed task stays among those that were left,
-        // and silence makes a task doubtful again.
+        // and a doubt stays.
         stream::iter(self.followers.doubtful())
-            .for_each_concurrent(QUESTIONS, |id| async move { drop(self.look_at(&id).await) })
+            .for_each_concurrent(QUESTIONS, |id| async move {
+                if self.look_at(&id).await.is_err() {
+                    self.followers.doubt(&id);
+                }
+            })
             .await;
         stream::iter(self.followers.left())
             .for_each_concurrent(QUESTIONS, |(id, followed)| async move {
                 drop(self.unsubscribe(&id, &followed).await);
             })
             .await;
+        whole
     }
 
     pub(crate) fn is_ready(&self) -> bool {
@@ -121,7 +136,7 @@ impl Inner {
         let mut script = scripts::SWEEP.key(self.layout.stem(bucket));
         script.arg(now.millis().saturating_sub(kept)).arg(SWEPT_AT_ONCE);
         // Sent twice it would count some tasks once only, and still remove the right ones.
-        self.link.run(&script).await
+        self.link.write(bucket, &script).await
     }
 
     pub(crate) fn retired(&self) -> Retired {
@@ -154,11 +169,12 @@ impl Inner {
 
     pub(crate) async fn agree(&self, name: &str, value: &[u8]) -> Result<Vec<u8>, StoreError> {
         let key = self.layout.deployment();
+        let slot = Slot::of(&key);
         let mut propose = redis::cmd("HSETNX");
         propose.arg(&key).arg(name).arg(value);
-        let _came_first: bool = self.link.ask(&propose).await?;
+        let _came_first: bool = self.link.ask(slot, &propose).await?;
         let mut read = redis::cmd("HGET");
         read.arg(&key).arg(name);
-        self.link.ask(&read).await
+        self.link.ask(slot, &read).await
     }
 }

@@ -4,10 +4,14 @@
 //! together, in a cluster as well. A tenant lies in one bucket, and a task's id says which. [`KINDS`] is the whole
 //! list; scripts build the same keys from the same names.
 
+use std::fmt;
+
 use gateway_domain::{
     ContextId, PushNotificationConfigId, PushNotificationConfigRow, Scope, Subject, TaskId, TaskState,
     Tenant, Timestamp, page::TaskPosition,
 };
+
+use crate::link::Slot;
 
 /// A kind of key in a bucket, for the tests that hold scripts and server against the table.
 #[cfg(test)]
@@ -54,6 +58,7 @@ kinds! {
     ANSWERS = "answers" "hash" "id: answers to that, by number; the latest few, with the task";
     DELIVERED = "delivered" "hash" "id: grant and last revision of each delivery, by configuration; with that";
     WORK = "work" "channel" "tells replicas of what is asked, answered and given back in the bucket";
+    FENCE = "fence" "string" "counts what was written only to have all before it confirmed; stays with the bucket";
     NEWS = "news" "channel" "id: tells replicas of a task's changes";
 }
 
@@ -73,6 +78,27 @@ const MARK_BYTES: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Bucket(u16);
 
+impl Bucket {
+    /// Reads what stands between the braces.
+    pub(crate) fn read(tag: &str) -> Option<Self> {
+        let lower = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        let fits = tag.len() == MARK_BYTES - 1 && tag.bytes().all(lower);
+        fits.then(|| u16::from_str_radix(tag, 16).ok().map(Self))?
+    }
+
+    /// The part of a cluster that it lies in.
+    pub(crate) fn slot(self) -> Slot {
+        Slot::of(&self.to_string())
+    }
+}
+
+/// What stands between the braces.
+impl fmt::Display for Bucket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:02x}", self.0)
+    }
+}
+
 /// How a deployment's keys are laid out. All replicas must agree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Layout {
@@ -84,10 +110,8 @@ impl Layout {
     /// The bucket that a task's id names; nothing for an id that no task of this deployment can have.
     pub(crate) fn bucket(&self, id: &TaskId) -> Option<Bucket> {
         let (digits, rest) = id.as_str().split_at_checked(MARK_BYTES - 1)?;
-        let lower = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-        let number = u16::from_str_radix(digits, 16).ok()?;
-        let fits = digits.bytes().all(lower) && rest.starts_with('-') && number < self.buckets;
-        fits.then_some(Bucket(number))
+        let bucket = Bucket::read(digits)?;
+        (rest.starts_with('-') && bucket.0 < self.buckets).then_some(bucket)
     }
 
     /// The bucket of a tenant.
@@ -103,7 +127,7 @@ impl Layout {
 
     /// Writes the tenant's bucket into a fresh id.
     pub(crate) fn mark(&self, fresh: &TaskId, tenant: Option<&Tenant>) -> TaskId {
-        TaskId::new(format!("{:02x}-{fresh}", self.bucket_of(tenant).0))
+        TaskId::new(format!("{}-{fresh}", self.bucket_of(tenant)))
     }
 
     /// Every bucket, in the order of the ids in them.
@@ -113,7 +137,7 @@ impl Layout {
 
     /// What all keys of a bucket begin with. Scripts are given this one as their key.
     pub(crate) fn stem(&self, bucket: Bucket) -> String {
-        format!("{}:{{{:02x}}}", self.prefix, bucket.0)
+        format!("{}:{{{bucket}}}", self.prefix)
     }
 
     /// A key of a bucket.
@@ -250,6 +274,11 @@ mod tests {
             assert_eq!(layout(64).bucket(&TaskId::new(id)), None, "{id}");
         }
         assert!(layout(64).bucket(&TaskId::new("3f-x")).is_some());
+        assert_eq!(
+            Bucket::read("3f").map(|bucket| bucket.to_string()).as_deref(),
+            Some("3f")
+        );
+        assert_eq!(["", "3", "03f", "3F"].map(Bucket::read), [None; 4]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Each commit is one script in one slot: it compares the revision, applies, and writes the log entry. Live tasks
 //! never leave; finished ones are bounded in number and age. What Redis itself loses, with its machine or in a
-//! failover, is lost here too.
+//! failover, is lost here too: what is waited for before a change counts is a setting, [`Durability`].
 
 mod configs;
 mod followers;
@@ -21,7 +21,7 @@ mod work;
 
 use std::sync::{
     Arc,
-    atomic::{AtomicI64, AtomicU64, AtomicUsize},
+    atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering::Relaxed},
 };
 
 use async_trait::async_trait;
@@ -39,7 +39,7 @@ use crate::{followers::Followers, keeper::Keeper, keys::Layout, link::Link};
 
 pub use crate::{
     keeper::{Held, Retired},
-    settings::Settings,
+    settings::{Durability, Mode, Settings, Tls},
 };
 
 /// Tasks in Redis. Dropping it ends its connections.
@@ -67,6 +67,7 @@ struct Counts {
     over_age: AtomicU64,
     live: AtomicUsize,
     finished: AtomicUsize,
+    set_back: AtomicU64,
 }
 
 impl RedisStore {
@@ -78,14 +79,14 @@ impl RedisStore {
         settings.check()?;
         let followers = Arc::<Followers>::default();
         let work_news = broadcast::Sender::new(work::MOST_NEWS);
-        let receiver = news::receiver(followers.clone(), work_news.clone());
-        let link = Link::open(&settings, receiver).await?;
+        let ears = Ears {
+            followers: followers.clone(),
+            work: work_news.clone(),
+        };
+        let link = Link::open(&settings, Arc::new(ears)).await?;
         let inner = Arc::new(Inner {
             link,
-            layout: Layout {
-                prefix: settings.prefix.clone(),
-                buckets: settings.buckets,
-            },
+            layout: settings.layout(),
             settings,
             followers,
             work_news,
@@ -127,6 +128,11 @@ impl RedisStore {
     /// How many finished tasks this replica has removed so far, and why.
     pub fn retired(&self) -> Retired {
         self.inner.retired()
+    }
+
+    /// How many tasks that are followed here Redis has set back: a failover lost commits that had been told of.
+    pub fn set_back(&self) -> u64 {
+        self.inner.counts.set_back.load(Relaxed)
     }
 
     /// How many tasks the deployment held at the last sweep.

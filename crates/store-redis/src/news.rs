@@ -1,12 +1,12 @@
 //! News of tasks: from the channel of each to those who follow it here.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 use gateway_domain::{
     TaskId,
     ports::{Pulse, StoreError, WorkNews},
 };
-use redis::{Cmd, PushInfo, PushKind, Value, aio::SendError};
+use redis::{Cmd, PushInfo, PushKind, Value};
 use tokio::{
     sync::{broadcast, watch},
     time::timeout,
@@ -14,24 +14,26 @@ use tokio::{
 
 use crate::{
     Inner,
-    followers::{Followed, Followers, Subscription},
+    followers::{Followed, Followers, Standing, Subscription},
     keys::{self, Bucket},
-    link::PATIENCE,
-    records,
+    link::{NewsGate, PATIENCE},
+    records, scripts,
 };
 
 /// Takes in what Redis says without being asked. It never waits: everything else on the connection stands behind it.
-pub(crate) fn receiver(
-    followers: Arc<Followers>,
-    work: broadcast::Sender<WorkNews>,
-) -> impl Fn(PushInfo) -> Result<(), SendError> + Send + Sync + 'static {
-    move |push| {
-        match work_news(&push) {
+pub(crate) struct Ears {
+    pub(crate) followers: Arc<Followers>,
+    pub(crate) work: broadcast::Sender<WorkNews>,
+}
+
+impl Ears {
+    /// Takes it in. Where there is a gate, followers are told once what they are told of is confirmed.
+    pub(crate) fn hear(&self, gate: Option<&NewsGate>, push: &PushInfo) {
+        match work_news(push) {
             // Without due work nobody listens.
-            Some(news) => drop(work.send(news)),
-            None => take(&followers, &push),
+            Some(news) => drop(self.work.send(news)),
+            None => take(&self.followers, gate, push),
         }
-        Ok(())
     }
 }
 
@@ -62,32 +64,34 @@ fn read_work_news(text: &[u8]) -> WorkNews {
     }
 }
 
-fn take(followers: &Followers, push: &PushInfo) {
-    let Some(id) = task_of(push) else {
+fn take(followers: &Followers, gate: Option<&NewsGate>, push: &PushInfo) {
+    let Some((bucket, id)) = task_of(push) else {
         return;
     };
     match (&push.kind, push.data.get(1)) {
         (PushKind::SMessage, Some(Value::BulkString(news))) if news.is_empty() => followers.close(&id),
         (PushKind::SMessage, Some(Value::BulkString(news))) => {
-            match std::str::from_utf8(news).ok().and_then(records::read_pulse) {
-                Some(pulse) => followers.tell(&id, pulse),
-                None => followers.doubt(&id),
+            let pulse = std::str::from_utf8(news).ok().and_then(records::read_pulse);
+            match (pulse, gate) {
+                (Some(pulse), None) => followers.tell(&id, pulse),
+                (Some(pulse), Some(gate)) if gate.tell(bucket, &id, pulse) => {}
+                _ => followers.doubt(&id),
             }
         }
-        // A first subscription is looked up anyway; a later one says that the connection had been away.
-        (PushKind::SSubscribe | PushKind::SUnsubscribe, _) => followers.doubt(&id),
+        (PushKind::SUnsubscribe, _) => followers.unsubscribed(&id),
         _ => {}
     }
 }
 
 /// The task whose channel it came over.
-fn task_of(push: &PushInfo) -> Option<TaskId> {
+fn task_of(push: &PushInfo) -> Option<(Bucket, TaskId)> {
     let Value::BulkString(channel) = push.data.first()? else {
         return None;
     };
-    let (_, rest) = std::str::from_utf8(channel).ok()?.split_once("}:")?;
+    let (stem, rest) = std::str::from_utf8(channel).ok()?.split_once("}:")?;
+    let (_, tag) = stem.split_once('{')?;
     let id = rest.strip_prefix(keys::NEWS)?.strip_prefix(':')?;
-    Some(TaskId::new(id))
+    Some((Bucket::read(tag)?, TaskId::new(id)))
 }
 
 impl Inner {
@@ -105,14 +109,13 @@ impl Inner {
         for _ in 0..2 {
             // Held until the end, so that the record stays.
             let (followed, _held) = self.followers.join(id);
-            self.subscribe(bucket, id, &followed).await?;
-            let told = followed.told();
-            let Some(found) = self.pulse(bucket, id).await? else {
+            let Some(standing) = self.look(bucket, id, &followed).await? else {
                 followed.close();
                 return Ok(None);
             };
+            let (told, standing) = standing;
             if let Some(told) = told {
-                followed.compare(told, found);
+                self.compare(&followed, told, &standing);
             }
             if let Some(follower) = followed.follow() {
                 return Ok(Some(follower));
@@ -128,36 +131,56 @@ impl Inner {
         let (Some(bucket), Some(followed)) = (self.layout.bucket(id), self.followers.followed(id)) else {
             return Ok(());
         };
-        let told = followed.told();
-        match (told, self.pulse(bucket, id).await?) {
-            (Some(told), Some(found)) => followed.compare(told, found),
-            (_, None) => followed.close(),
-            (None, Some(_)) => {}
+        match self.look(bucket, id, &followed).await? {
+            Some((Some(told), standing)) => self.compare(&followed, told, &standing),
+            Some((None, _)) => {}
+            None => followed.close(),
         }
         Ok(())
     }
 
-    /// Where a task stands.
-    async fn pulse(&self, bucket: Bucket, id: &TaskId) -> Result<Option<Pulse>, StoreError> {
-        let mut command = redis::cmd("HGET");
-        command
-            .arg(self.layout.key(bucket, keys::TASK, id.as_str()))
-            .arg("news");
-        let news: Option<String> = self.link.ask(&command).await?;
+    fn compare(&self, followed: &Followed, told: Pulse, standing: &Standing) {
+        if followed.compare(told, standing) {
+            self.counts.set_back.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// What was told of a task last, and where it stands; nothing where there is no such task. Whatever comes to be
+    /// after that is told.
+    async fn look(
+        &self,
+        bucket: Bucket,
+        id: &TaskId,
+        followed: &Followed,
+    ) -> Result<Option<(Option<Pulse>, Standing)>, StoreError> {
+        // Before anything else: over new connections the first news may already be of another timeline.
+        let told = followed.told();
+        self.subscribe(bucket, id, followed).await?;
+        let seen = told.map_or(0, |told| told.cursor.revision);
+        let mut script = scripts::STAND.key(self.layout.stem(bucket));
+        script.arg(id.as_str()).arg(seen);
+        let found: Option<(String, Vec<u8>)> = self.link.read_settled(bucket, &script).await?;
+        let Some((news, entry)) = found else {
+            return Ok(None);
+        };
         let unreadable = || StoreError::new("the news of a task are of another release");
-        news.map(|news| records::read_pulse(&news).ok_or_else(unreadable))
-            .transpose()
+        let standing = Standing {
+            pulse: records::read_pulse(&news).ok_or_else(unreadable)?,
+            mark_then: records::mark_of(&entry),
+        };
+        Ok(Some((told, standing)))
     }
 
     async fn subscribe(&self, bucket: Bucket, id: &TaskId, followed: &Followed) -> Result<(), StoreError> {
         let mut subscription = followed.subscription.lock().await;
-        if *subscription != Subscription::Confirmed {
+        let ended = followed.take_end();
+        let holds = matches!(*subscription, Subscription::Confirmed(over)
+            if !ended && self.link.serial(bucket) == Some(over));
+        if !holds {
             // Noted first: an answer that does not come in time may still mean a subscription.
             *subscription = Subscription::Asked;
-            self.link
-                .subscribe(&self.about_news("SSUBSCRIBE", bucket, id))
-                .await?;
-            *subscription = Subscription::Confirmed;
+            let command = self.about_news("SSUBSCRIBE", bucket, id);
+            *subscription = Subscription::Confirmed(self.link.subscribe(bucket, &command).await?);
         }
         Ok(())
     }
@@ -171,7 +194,7 @@ impl Inner {
         {
             *subscription = Subscription::Asked;
             self.link
-                .subscribe(&self.about_news("SUNSUBSCRIBE", bucket, id))
+                .subscribe(bucket, &self.about_news("SUNSUBSCRIBE", bucket, id))
                 .await?;
             *subscription = Subscription::None;
         }
@@ -220,7 +243,7 @@ mod tests {
         let (_, other) = followers.join(&TaskId::new("00-other"));
         for revision in [2, 3, 1] {
             let news = records::write_pulse(&pulse(revision));
-            take(&followers, &push(PushKind::SMessage, &[CHANNEL, &news]));
+            take(&followers, None, &push(PushKind::SMessage, &[CHANNEL, &news]));
         }
         assert_eq!(*follower.borrow_and_update(), pulse(3));
         assert!(!other.has_changed().unwrap());
@@ -230,21 +253,21 @@ mod tests {
     fn the_end_of_a_task_closes_the_channel() {
         let followers = Followers::default();
         let (_, follower) = followers.join(&TaskId::new("00-task"));
-        take(&followers, &push(PushKind::SMessage, &[CHANNEL, ""]));
+        take(&followers, None, &push(PushKind::SMessage, &[CHANNEL, ""]));
         assert!(follower.has_changed().is_err());
     }
 
     #[test]
-    fn news_of_another_release_and_a_new_subscription_make_a_task_doubtful_once() {
+    fn news_of_another_release_and_a_subscription_that_ended_make_a_task_doubtful_once() {
         let followers = Followers::default();
         let id = TaskId::new("00-task");
         let (_, _follower) = followers.join(&id);
         assert_eq!(followers.doubtful(), []);
         for (kind, data) in [
             (PushKind::SMessage, vec![CHANNEL, "what a later release says"]),
-            (PushKind::SSubscribe, vec![CHANNEL]),
+            (PushKind::SUnsubscribe, vec![CHANNEL]),
         ] {
-            take(&followers, &push(kind, &data));
+            take(&followers, None, &push(kind, &data));
             assert_eq!(followers.doubtful(), std::slice::from_ref(&id));
             assert_eq!(followers.doubtful(), []);
         }
@@ -259,8 +282,13 @@ mod tests {
             (PushKind::SMessage, vec!["elsewhere", "1-00000001 1 2 0"]),
             (PushKind::SMessage, vec![CHANNEL]),
             (PushKind::Invalidate, vec![CHANNEL, "x"]),
+            (PushKind::SSubscribe, vec![CHANNEL]),
+            (
+                PushKind::SMessage,
+                vec!["a2a:{0}:news:00-task", "1-00000001 1 2 0"],
+            ),
         ] {
-            take(&followers, &push(kind, &data));
+            take(&followers, None, &push(kind, &data));
         }
         assert!(!follower.has_changed().unwrap());
         assert_eq!(followers.doubtful(), []);

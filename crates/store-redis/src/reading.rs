@@ -45,7 +45,7 @@ impl Inner {
             .arg(self.layout.key(bucket, keys::TASK, id.as_str()))
             .arg("head")
             .arg("said");
-        let (head, said): (Option<Bytes>, Option<Bytes>) = self.link.ask(&command).await?;
+        let (head, said): (Option<Bytes>, Option<Bytes>) = self.link.ask(bucket.slot(), &command).await?;
         let head = head
             .map(|head| read_head(&head, &said.unwrap_or_default()))
             .transpose()?;
@@ -58,8 +58,22 @@ impl Inner {
         };
         let mut script = scripts::READ.key(self.layout.stem(bucket));
         script.arg(id.as_str());
-        let shown: Option<Shown> = self.link.run(&script).await?;
-        shown.map(|shown| stored(shown, None)).transpose()
+        let mut shown: Option<Shown> = self.link.read(bucket, &script).await?;
+        let mut task = shown.map(|shown| stored(shown, None)).transpose()?;
+        let revision = task.as_ref().map_or(0, |task| task.head.cursor.revision);
+        // A subscriber's first event is shown no more than the others are.
+        if self.told_of(id).is_some_and(|told| told < revision) {
+            shown = self.link.read_settled(bucket, &script).await?;
+            task = shown.map(|shown| stored(shown, None)).transpose()?;
+        }
+        Ok(task)
+    }
+
+    /// Up to where the followers of a task have been told of it, where changes are confirmed before they are shown.
+    fn told_of(&self, id: &TaskId) -> Option<Revision> {
+        let gated = self.link.is_gated();
+        let followed = gated.then(|| self.followers.followed(id)).flatten()?;
+        followed.told().map(|told| told.cursor.revision)
     }
 
     pub(crate) async fn log(&self, id: &TaskId, after: Revision, most: usize) -> Result<LogRead, StoreError> {
@@ -71,6 +85,7 @@ impl Inner {
             if let Some(entries) = recent.read(after, told.cursor.revision, most) {
                 return Ok(LogRead::Entries(entries));
             }
+            // Nothing that is not confirmed comes in here, so nothing of it goes out.
             if recent.ends_at_or_before(after) {
                 // Under the lock, so that of many readers one asks Redis and the others find what it read.
                 let read = self.log_in_redis(id, after, most).await?;
@@ -90,7 +105,13 @@ impl Inner {
         let mut script = scripts::LOG.key(self.layout.stem(bucket));
         // One at least, so that a gap is seen whatever is asked for.
         script.arg(id.as_str()).arg(after).arg(most.max(1));
-        let shown: Option<(Revision, String, Vec<ShownEntry>)> = self.link.run(&script).await?;
+        let told = self.told_of(id);
+        // Where nobody was told, what is read must be confirmed now.
+        let shown = match told {
+            Some(_) => self.link.read(bucket, &script).await?,
+            None => self.link.read_settled(bucket, &script).await?,
+        };
+        let shown: Option<(Revision, String, Vec<ShownEntry>)> = shown;
         let Some((newest, context, shown)) = shown else {
             return Ok(LogRead::Gone);
         };
@@ -109,6 +130,7 @@ impl Inner {
         {
             return Ok(LogRead::Gone);
         }
+        entries.retain(|entry| told.is_none_or(|told| entry.cursor.revision <= told));
         entries.truncate(most);
         Ok(LogRead::Entries(entries))
     }
@@ -130,7 +152,7 @@ impl Inner {
             .arg(query.most)
             .arg(query.history_length.unwrap_or(0))
             .arg(u8::from(query.include_artifacts));
-        let (more, total, shown): (bool, usize, Vec<Shown>) = self.link.run(&script).await?;
+        let (more, total, shown): (bool, usize, Vec<Shown>) = self.link.read(bucket, &script).await?;
         let tasks = shown
             .into_iter()
             .map(|shown| Ok(stored(shown, Some(query.history_length.unwrap_or(0)))?.task));
@@ -190,7 +212,7 @@ impl Inner {
             .arg("+")
             .arg("BYLEX");
         command.arg("LIMIT").arg(0).arg(most);
-        self.link.ask(&command).await
+        self.link.ask(bucket.slot(), &command).await
     }
 }
 

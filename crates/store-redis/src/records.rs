@@ -226,6 +226,12 @@ pub(crate) fn write_entry(entry: &LogEntry) -> (Vec<u8>, Vec<u8>) {
     (write(&EntryRecord { mark, kind }), content)
 }
 
+/// The mark in the first part of a log entry; nothing where there is no such entry.
+pub(crate) fn mark_of(meta: &[u8]) -> Option<u32> {
+    let record: EntryRecord = read("a log entry", meta).ok()?;
+    Some(record.mark)
+}
+
 /// Reads a log entry of a task.
 pub(crate) fn read_entry(
     task: &TaskId,

@@ -25,6 +25,7 @@ scripts! {
     DISCARD = "discard.lua"
     READ = "read.lua"
     LOG = "log.lua"
+    STAND = "stand.lua"
     LIST = "list.lua"
     PUT_CONFIG = "put_config.lua"
     DELETE_CONFIG = "delete_config.lua"
@@ -50,7 +51,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::ALL;
-    use crate::keys::KINDS;
+    use crate::keys::{self, KINDS};
 
     #[test]
     fn scripts_name_the_keys_of_the_table_and_no_others() {
@@ -59,7 +60,9 @@ mod tests {
             .flat_map(|script| script.split("key('").skip(1))
             .filter_map(|rest| rest.split('\'').next())
             .collect();
-        let in_table: BTreeSet<&str> = KINDS.iter().map(|kind| kind.name).collect();
+        let in_table = KINDS.iter().map(|kind| kind.name);
+        // That one is written beside the scripts, behind what they wrote.
+        let in_table: BTreeSet<&str> = in_table.filter(|name| *name != keys::FENCE).collect();
         assert_eq!(in_scripts, in_table);
     }
 }

@@ -1,16 +1,23 @@
 //! What a store in Redis can be told.
 
-use std::{fmt, time::Duration};
+use std::{fmt, path::PathBuf, time::Duration};
 
 use gateway_domain::ports::StoreError;
 
-use crate::keys::MOST_BUCKETS;
+use crate::keys::{Layout, MOST_BUCKETS};
 
 /// Where Redis is, how the deployment's keys are laid out, and the bounds of what is kept.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// `redis://HOST:PORT/DATABASE`, or `redis+unix://` with a path. One server, 7.0 or newer.
+    /// `redis://HOST:PORT/DATABASE`, `rediss://` for TLS, or `redis+unix://` with a path. 7.0 or newer. Sentinels, or
+    /// some servers of a cluster, stand with commas between them.
     pub url: String,
+    /// What stands at the URL.
+    pub mode: Mode,
+    /// Whom an encrypted connection trusts.
+    pub tls: Tls,
+    /// What is waited for before a change is acknowledged and shown.
+    pub durability: Durability,
     /// The user of its access lists; nothing for the default one.
     pub user: Option<String>,
     /// The password of the user; nothing where none is asked for.
@@ -29,10 +36,58 @@ pub struct Settings {
     pub finished_kept: Duration,
 }
 
+/// What stands at a URL.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Mode {
+    /// One server.
+    Standalone,
+    /// Sentinels that know where the master is.
+    Sentinel {
+        /// What they call it.
+        master: String,
+        /// The user of the Sentinels' own access lists; nothing for the default one.
+        user: Option<String>,
+        /// The password of that user; nothing where none is asked for.
+        password: Option<String>,
+    },
+    /// A cluster.
+    Cluster,
+}
+
+/// Whom an encrypted connection trusts, and by which certificate we are known.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tls {
+    /// The certificate of the authority that vouches for the servers; without it those that the machine trusts.
+    pub ca_file: Option<PathBuf>,
+    /// Our certificate, with those that vouch for it; only together with the key.
+    pub certificate_file: Option<PathBuf>,
+    /// The key of our certificate.
+    pub key_file: Option<PathBuf>,
+    /// Trust whoever answers. Whoever can come between then reads everything, the password too.
+    pub accept_any_certificate: bool,
+}
+
+/// What is waited for before a change is acknowledged, and shown to subscribers and webhooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// That the master has it in its memory. What it did not pass on in time is lost when it fails.
+    Async,
+    /// That so many replicas, at least 1, have it in theirs.
+    Replica {
+        /// How many.
+        replicas: u16,
+    },
+    /// That the master has it on its disk; a failover to a replica may still lose it.
+    Disk,
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
             url: "redis://127.0.0.1:6379".to_owned(),
+            mode: Mode::Standalone,
+            tls: Tls::default(),
+            durability: Durability::Async,
             user: None,
             password: None,
             prefix: "a2a".to_owned(),
@@ -46,6 +101,13 @@ impl Default for Settings {
 }
 
 impl Settings {
+    pub(crate) fn layout(&self) -> Layout {
+        Layout {
+            prefix: self.prefix.clone(),
+            buckets: self.buckets,
+        }
+    }
+
     /// Says what no deployment can be made with.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         let of_key = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
@@ -58,6 +120,9 @@ impl Settings {
             return Err(StoreError::new(format_args!(
                 "there are 1 to {MOST_BUCKETS} buckets"
             )));
+        }
+        if self.durability == (Durability::Replica { replicas: 0 }) {
+            return Err(StoreError::new("durability by replicas needs 1 of them at least"));
         }
         Ok(())
     }

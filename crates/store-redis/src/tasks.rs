@@ -56,7 +56,7 @@ impl Inner {
         for message in &task.history {
             script.arg(side(message)).arg(write(message));
         }
-        let answer: (String, ShownRun, u64) = self.link.run(&script).await.map_err(CreateError::Store)?;
+        let answer: (String, ShownRun, u64) = self.link.write(bucket, &script).await.map_err(CreateError::Store)?;
         let (answer, run, delivery) = answer;
         match answer.as_str() {
             "OK" => Ok(granted(run, delivery)),
@@ -100,7 +100,7 @@ impl Inner {
         script.arg(MOST_ASKED);
         self.add_delivery(&mut script, config.as_ref().and_then(|put| put.delivery.as_ref()));
         let answer: (String, u64, ShownRun, u64) =
-            self.link.run(&script).await.map_err(CommitError::Store)?;
+            self.link.write(bucket, &script).await.map_err(CommitError::Store)?;
         let (answer, retired, run, delivery) = answer;
         match answer.as_str() {
             "OK" => {
@@ -122,7 +122,7 @@ impl Inner {
         };
         let mut script = scripts::DISCARD.key(self.layout.stem(bucket));
         script.arg(id.as_str());
-        let discarded: bool = self.link.run_once(&script).await?;
+        let discarded: bool = self.link.write_once(bucket, &script).await?;
         if discarded {
             self.followers.close(id);
         }

@@ -90,6 +90,12 @@ async fn finish(store: &RedisStore, id: &TaskId, second: i64) {
     act(store, id, complete, second).await;
 }
 
+/// Asks the one server itself.
+async fn raw<T: redis::FromRedisValue>(store: &RedisStore, command: &redis::Cmd) -> T {
+    let anywhere = crate::link::Slot::of("");
+    store.inner.link.ask(anywhere, command).await.unwrap()
+}
+
 /// The ids of all tasks that are held.
 async fn held(store: &RedisStore) -> Vec<TaskId> {
     let tasks = store.all(None, 10_000).await.unwrap();

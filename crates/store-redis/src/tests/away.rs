@@ -154,13 +154,13 @@ async fn a_log_entry_of_a_later_release_is_an_error_and_no_gap() {
     let mut later = redis::cmd("XADD");
     later.arg(layout.key(bucket, crate::keys::LOG, id.as_str()));
     later.arg("2-0").arg("m").arg("2{}").arg("p").arg("");
-    let _added: String = store.inner.link.ask(&later).await.unwrap();
+    let _added: String = raw(&store, &later).await;
     let mut raised = redis::cmd("HSET");
     raised
         .arg(layout.key(bucket, crate::keys::TASK, id.as_str()))
         .arg("rev")
         .arg(2);
-    let _set: i64 = store.inner.link.ask(&raised).await.unwrap();
+    let _set: i64 = raw(&store, &raised).await;
     let read = store.log(&id, 1, 10).await;
     assert!(read.is_err_and(|error| error.cause.contains("format '2'")));
     assert!(matches!(store.log(&id, 2, 10).await, Ok(LogRead::Entries(entries)) if entries.is_empty()));
