@@ -5,6 +5,7 @@
 //! writing to a server that has been replaced.
 
 mod address;
+mod cluster;
 mod dial;
 mod fault;
 mod gate;
@@ -14,13 +15,13 @@ mod seat;
 mod sentinel;
 mod slots;
 mod tls;
+mod way;
 
 use std::{
     sync::{Arc, PoisonError, RwLock},
     time::Duration,
 };
 
-use futures::future;
 use gateway_domain::ports::StoreError;
 use redis::{Cmd, FromRedisValue, ScriptInvocation, Value};
 use tokio::{
@@ -31,11 +32,10 @@ use tokio::{
 use self::{
     address::{Address, Places},
     dial::Dialer,
-    fault::{Fault, Meaning},
+    fault::Meaning,
     node::{Making, Request},
-    seat::Seat,
     sentinel::Sentinels,
-    slots::{Map, Ranges},
+    slots::Map,
 };
 use crate::{Durability, Mode, Settings, keys::Bucket, news::Ears};
 
@@ -43,12 +43,6 @@ pub(crate) use self::{gate::NewsGate, node::Node, slots::Slot};
 
 /// How long a call waits in all.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(1_800);
-
-/// Servers of a cluster are not asked more often than this who has what.
-const ASKED_LATELY: Duration = Duration::from_millis(50);
-
-/// How long one of them may take to say.
-const CLUSTER_PATIENCE: Duration = Duration::from_millis(700);
 
 /// The way to Redis.
 pub(crate) struct Link {
@@ -216,56 +210,6 @@ impl Link {
         self.changed.notified().await;
     }
 
-    /// Finds out where masters are, and whether they answer. Says whether all do.
-    pub(crate) async fn look_around(&self) -> bool {
-        match &self.topology {
-            Topology::Standalone(_) => {}
-            Topology::Sentinel(sentinels) => self.leave_a_former_master(sentinels).await,
-            Topology::Cluster(_) => {
-                if let Err(error) = self.draw().await {
-                    tracing::debug!(error = error.cause, "no server of the cluster says who has what");
-                }
-            }
-        }
-        let map = self.map();
-        let asked = map.seats.iter().map(|seat| self.ping(seat));
-        future::join_all(asked).await.into_iter().all(|answered| answered)
-    }
-
-    async fn leave_a_former_master(&self, sentinels: &Sentinels) {
-        let seat = self.map().seats[0].clone();
-        if let (Some(node), Ok(master)) = (seat.ready(), sentinels.find().await)
-            && node.address != master
-        {
-            tracing::info!(from = %node.address, to = %master, "Redis has another master");
-            node.lose();
-        }
-    }
-
-    async fn ping(&self, seat: &Seat) -> bool {
-        let asked = async {
-            let node = self.node(seat).await.ok()?;
-            let ping = redis::cmd("PING");
-            Some((node.ask(Request::Command(&ping), None).await, node))
-        };
-        match timeout(PATIENCE, asked).await {
-            Ok(Some((Err(fault), node))) if fault.meaning() != Meaning::Refused => {
-                // A connection that says nothing for so long may be one that leads nowhere.
-                node.lose();
-                seat.note(false);
-                false
-            }
-            Ok(Some(_)) => {
-                seat.note(true);
-                true
-            }
-            Ok(None) | Err(_) => {
-                seat.note(false);
-                false
-            }
-        }
-    }
-
     async fn call<T: FromRedisValue>(
         &self,
         slot: Slot,
@@ -351,156 +295,7 @@ impl Link {
         }
     }
 
-    /// The connections to the master that has a slot.
-    async fn way(&self, slot: Slot) -> Result<(Arc<Seat>, Arc<Node>), StoreError> {
-        let map = self.map();
-        let seat = map.seat(slot);
-        let seat =
-            seat.ok_or_else(|| StoreError::new("no server of the Redis Cluster has this bucket now"))?;
-        Ok((seat.clone(), self.node(seat).await?))
-    }
-
-    async fn node(&self, seat: &Seat) -> Result<Arc<Node>, StoreError> {
-        if let Some(node) = seat.ready() {
-            return Ok(node);
-        }
-        let mut last = seat.making.lock().await;
-        if let Some(node) = seat.ready() {
-            return Ok(node);
-        }
-        if let Some(error) = last.just_failed() {
-            return Err(error);
-        }
-        let made = self.make(seat).await;
-        last.note(made.as_ref().err().cloned());
-        match &made {
-            Ok(node) => {
-                seat.put(node.clone());
-                // Whatever was told over the former connections, something may have been missed since.
-                self.making.followers.doubt_all();
-                self.changed.notify_one();
-            }
-            Err(_) => seat.note(false),
-        }
-        made
-    }
-
-    async fn make(&self, seat: &Seat) -> Result<Arc<Node>, StoreError> {
-        let address = match &self.topology {
-            Topology::Standalone(address) => address.clone(),
-            Topology::Sentinel(sentinels) => sentinels.find().await?,
-            Topology::Cluster(_) => {
-                let map = self.map();
-                let address = map.address(seat);
-                address.ok_or_else(|| StoreError::new("the server has left the Redis Cluster"))?
-            }
-        };
-        let (node, hello) = self.making.node(&address).await?;
-        let refused = |text: &str| Err(StoreError::new(format_args!("Redis at {address} {text}")));
-        match (&self.topology, hello.mode.as_str()) {
-            (Topology::Cluster(_), "cluster") => {}
-            (Topology::Cluster(_), _) => return refused("is no cluster: set store.redis.mode to standalone"),
-            (_, "cluster") => return refused("is part of a cluster: set store.redis.mode to cluster"),
-            (_, "sentinel") => {
-                return refused("is a Sentinel: set store.redis.mode to sentinel, and store.redis.master");
-            }
-            _ => {}
-        }
-        if !hello.is_master && !matches!(self.topology, Topology::Cluster(_)) {
-            return refused("is a replica, which takes no writes: name its master, or use its Sentinels");
-        }
-        Ok(Arc::new(node))
-    }
-
     fn map(&self) -> Arc<Map> {
         self.map.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
-
-    /// Draws the map anew where that was not done since a moment; says whether another attempt may find another way.
-    async fn draw_again(&self, since: Instant) -> bool {
-        if !matches!(self.topology, Topology::Cluster(_)) {
-            return false;
-        }
-        let drawn = *self.drawn.lock().await;
-        if drawn.is_some_and(|at| at >= since) {
-            return true;
-        }
-        self.draw().await.is_ok()
-    }
-
-    /// Draws the map of a cluster from what its servers say.
-    async fn draw(&self) -> Result<(), StoreError> {
-        let mut drawn = self.drawn.lock().await;
-        if drawn.is_some_and(|at| at.elapsed() < ASKED_LATELY) {
-            return Ok(());
-        }
-        let ranges = self.ranges().await;
-        *drawn = Some(Instant::now());
-        let before = self.map();
-        let map = Map::of_cluster(&ranges?, Some(&before));
-        if !map.agrees_with(&before) {
-            *self.map.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(map);
-            self.making.followers.doubt_all();
-            self.changed.notify_one();
-        }
-        Ok(())
-    }
-
-    /// What most servers of the cluster say, of those that answer: one that was cut off knows of no failover.
-    async fn ranges(&self) -> Result<Ranges, StoreError> {
-        let Topology::Cluster(seeds) = &self.topology else {
-            return Err(StoreError::new("this is no cluster"));
-        };
-        let map = self.map();
-        let connected = map.seats.iter().filter_map(|seat| seat.ready());
-        let asked = connected.map(|node| async move { slots_of(&node).await });
-        let mut answers: Vec<_> = future::join_all(asked).await.into_iter().flatten().collect();
-        if answers.is_empty() {
-            let known = map.seats.iter().filter_map(|seat| map.address(seat));
-            let asked = known
-                .chain(seeds.iter().cloned())
-                .map(|address| self.slots_at(address));
-            let told = future::join_all(asked).await;
-            let mut last = None;
-            for answer in told {
-                match answer {
-                    Ok(ranges) => answers.push(ranges),
-                    Err(error) => last = Some(error),
-                }
-            }
-            if answers.is_empty() {
-                return Err(last.unwrap_or_else(|| StoreError::new("no server of the Redis Cluster answers")));
-            }
-        }
-        Ok(slots::by_most(answers))
-    }
-
-    async fn slots_at(&self, address: Address) -> Result<Ranges, StoreError> {
-        let asked = async {
-            let wire = self.making.dialer.dial(&address, None, || ()).await?;
-            let answer: Value = slots_command()
-                .query_async(&mut wire.connection.clone())
-                .await
-                .map_err(|error| Fault::Redis(error).at(&address.to_string()))?;
-            slots::read_slots(&answer, &address)
-        };
-        let answer = timeout(CLUSTER_PATIENCE, asked).await;
-        answer.unwrap_or_else(|_| {
-            Err(StoreError::new(format_args!(
-                "Redis at {address} does not answer"
-            )))
-        })
-    }
-}
-
-async fn slots_of(node: &Node) -> Option<Ranges> {
-    let command = slots_command();
-    let answer = timeout(CLUSTER_PATIENCE, node.ask(Request::Command(&command), None)).await;
-    slots::read_slots(&answer.ok()?.ok()?, &node.address).ok()
-}
-
-fn slots_command() -> Cmd {
-    let mut command = redis::cmd("CLUSTER");
-    command.arg("SLOTS");
-    command
 }

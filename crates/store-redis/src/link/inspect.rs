@@ -72,7 +72,7 @@ async fn warn_of_memory(seat: &Seat, node: &Node) {
     let Some(told) = told else {
         tracing::info!(
             server = seat.name,
-            "Redis does not say how its memory is bounded: its user lacks the right +info"
+            "how the memory of Redis is bounded is not known: its user lacks the right +info"
         );
         return;
     };
