@@ -35,7 +35,11 @@ impl Inner {
             .arg(write_config(&config))
             .arg(most);
         self.add_delivery(&mut script, delivery.as_ref());
-        let answer: (String, Epoch) = self.link.write(bucket, &script).await.map_err(PutConfigError::Store)?;
+        let answer: (String, Epoch) = self
+            .link
+            .write(bucket, &script)
+            .await
+            .map_err(PutConfigError::Store)?;
         let (answer, epoch) = answer;
         match answer.as_str() {
             "OK" => Ok(Some(epoch).filter(|epoch| *epoch > 0)),

@@ -75,7 +75,7 @@ pub(crate) const PLACE_ID: usize = MOMENT_DIGITS + 1;
 const MARK_BYTES: usize = 3;
 
 /// One of a deployment's buckets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Bucket(u16);
 
 impl Bucket {

@@ -19,9 +19,12 @@ mod tasks;
 mod tests;
 mod work;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering::Relaxed},
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering::Relaxed},
+    },
 };
 
 use async_trait::async_trait;
@@ -35,7 +38,13 @@ use gateway_domain::{
 };
 use tokio::sync::{broadcast, watch};
 
-use crate::{followers::Followers, keeper::Keeper, keys::Layout, link::Link};
+use crate::{
+    followers::Followers,
+    keeper::Keeper,
+    keys::{Bucket, Layout},
+    link::Link,
+    news::Ears,
+};
 
 pub use crate::{
     keeper::{Held, Retired},
@@ -56,6 +65,8 @@ struct Inner {
     followers: Arc<Followers>,
     /// Of due work.
     work_news: broadcast::Sender<WorkNews>,
+    /// Over which connections that of each bucket comes.
+    work_heard: Mutex<HashMap<Bucket, u64>>,
     /// How far Redis's clock is ahead of this machine's, in milliseconds.
     clock_ahead: AtomicI64,
     counts: Counts,
@@ -90,6 +101,7 @@ impl RedisStore {
             settings,
             followers,
             work_news,
+            work_heard: Mutex::default(),
             clock_ahead: AtomicI64::default(),
             counts: Counts::default(),
         });

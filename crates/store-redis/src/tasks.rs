@@ -56,7 +56,11 @@ impl Inner {
         for message in &task.history {
             script.arg(side(message)).arg(write(message));
         }
-        let answer: (String, ShownRun, u64) = self.link.write(bucket, &script).await.map_err(CreateError::Store)?;
+        let answer: (String, ShownRun, u64) = self
+            .link
+            .write(bucket, &script)
+            .await
+            .map_err(CreateError::Store)?;
         let (answer, run, delivery) = answer;
         match answer.as_str() {
             "OK" => Ok(granted(run, delivery)),
@@ -99,8 +103,11 @@ impl Inner {
         self.add_run(&mut script, run.as_deref());
         script.arg(MOST_ASKED);
         self.add_delivery(&mut script, config.as_ref().and_then(|put| put.delivery.as_ref()));
-        let answer: (String, u64, ShownRun, u64) =
-            self.link.write(bucket, &script).await.map_err(CommitError::Store)?;
+        let answer: (String, u64, ShownRun, u64) = self
+            .link
+            .write(bucket, &script)
+            .await
+            .map_err(CommitError::Store)?;
         let (answer, retired, run, delivery) = answer;
         match answer.as_str() {
             "OK" => {

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::atomic::Ordering::Relaxed,
+    sync::{PoisonError, atomic::Ordering::Relaxed},
     time::{Duration, SystemTime},
 };
 
@@ -21,6 +21,7 @@ use tokio::{sync::broadcast, time::Instant};
 use crate::{
     Inner, RedisStore, keys,
     keys::Bucket,
+    link::Slot,
     records::work::{read_answer, read_ask, write_answer, write_ask},
     scripts,
 };
@@ -55,20 +56,20 @@ impl Work for RedisStore {
     }
 
     async fn give_back(&self, lease: &Lease, due: Timestamp) -> Result<bool, StoreError> {
-        let Some(mut script) = self.inner.for_lease(&scripts::GIVE_BACK, lease) else {
+        let Some((bucket, mut script)) = self.inner.for_lease(&scripts::GIVE_BACK, lease) else {
             return Ok(false);
         };
         script.arg(self.inner.in_redis_time(due));
-        self.inner.link.run(&script).await
+        self.inner.link.write(bucket, &script).await
     }
 
     async fn settle(&self, lease: &Lease, seen: u64) -> Result<Settled, StoreError> {
-        let Some(mut script) = self.inner.for_lease(&scripts::SETTLE, lease) else {
+        let Some((bucket, mut script)) = self.inner.for_lease(&scripts::SETTLE, lease) else {
             return Ok(Settled::Lost);
         };
         script.arg(seen);
         // Sent twice it answers that the lease is lost, which comes to the same.
-        let answer: String = self.inner.link.run(&script).await?;
+        let answer: String = self.inner.link.write(bucket, &script).await?;
         Ok(match answer.as_str() {
             "OK" => Settled::Done,
             "MORE" => Settled::MoreAsked,
@@ -82,7 +83,7 @@ impl Work for RedisStore {
         };
         let mut script = scripts::ASK.key(self.inner.layout.stem(bucket));
         script.arg(task.as_str()).arg(write_ask(&ask)).arg(MOST_ASKED);
-        let asked: Option<(u64, String)> = self.inner.link.run_once(&script).await?;
+        let asked: Option<(u64, String)> = self.inner.link.write_once(bucket, &script).await?;
         Ok(asked.map(|(number, holder)| Asked {
             number,
             holder: ReplicaId::new(holder),
@@ -96,7 +97,7 @@ impl Work for RedisStore {
         };
         let mut script = scripts::ASKS.key(self.inner.layout.stem(bucket));
         script.arg(task.as_str()).arg(lease.epoch);
-        let shown: Option<HashMap<u64, Bytes>> = self.inner.link.run(&script).await?;
+        let shown: Option<HashMap<u64, Bytes>> = self.inner.link.read(bucket, &script).await?;
         let asks = shown.map(asks_of).transpose()?;
         Ok(asks.map(|asks| asks.into_iter().filter(|(number, _)| *number > after).collect()))
     }
@@ -120,7 +121,7 @@ impl Work for RedisStore {
             .arg(write_answer(&answer))
             .arg(MOST_ANSWERS)
             .arg(u8::from(kept));
-        self.inner.link.run(&script).await
+        self.inner.link.write(bucket, &script).await
     }
 
     async fn answer_to(&self, task: &TaskId, number: u64) -> Result<Option<RunAnswer>, StoreError> {
@@ -131,7 +132,7 @@ impl Work for RedisStore {
         command
             .arg(self.inner.layout.key(bucket, keys::ANSWERS, task.as_str()))
             .arg(number);
-        let stored: Option<Bytes> = self.inner.link.ask(&command).await?;
+        let stored: Option<Bytes> = self.inner.link.ask(bucket.slot(), &command).await?;
         stored.map(|stored| read_answer(&stored)).transpose()
     }
 
@@ -141,11 +142,11 @@ impl Work for RedisStore {
         delivered: Revision,
         terms: &Terms,
     ) -> Result<bool, StoreError> {
-        let Some(mut script) = self.inner.for_lease(&scripts::DELIVER, lease) else {
+        let Some((bucket, mut script)) = self.inner.for_lease(&scripts::DELIVER, lease) else {
             return Ok(false);
         };
         script.arg(delivered).arg(self.inner.in_redis_time(terms.due()));
-        self.inner.link.run(&script).await
+        self.inner.link.write(bucket, &script).await
     }
 }
 
@@ -171,7 +172,7 @@ impl Inner {
             .arg(self.in_redis_time(terms.due()))
             .arg(most)
             .arg(terms.replica.as_str());
-        self.link.run(&script).await
+        self.link.write(bucket, &script).await
     }
 
     async fn renew(&self, leases: &[Lease], terms: &Terms) -> Result<Vec<Renewed>, StoreError> {
@@ -205,7 +206,7 @@ impl Inner {
         for place in places {
             add_lease(&mut script, &leases[*place]);
         }
-        let asked: Vec<i64> = self.link.run(&script).await?;
+        let asked: Vec<i64> = self.link.write(bucket, &script).await?;
         let renewed = asked.into_iter().map(|asked| match u64::try_from(asked) {
             Ok(asked) => Renewed::Held { asked },
             Err(_) => Renewed::Lost,
@@ -214,27 +215,38 @@ impl Inner {
     }
 
     /// A script that begins with a lease; nothing for a task that cannot be one of this deployment.
-    fn for_lease<'a>(&self, script: &'a Script, lease: &Lease) -> Option<ScriptInvocation<'a>> {
+    fn for_lease<'a>(&self, script: &'a Script, lease: &Lease) -> Option<(Bucket, ScriptInvocation<'a>)> {
         let bucket = self.layout.bucket(&lease.key.task)?;
         let mut script = script.key(self.layout.stem(bucket));
         add_lease(&mut script, lease);
-        Some(script)
+        Some((bucket, script))
     }
 
-    /// Has Redis tell of due work, and tell again whenever the connection comes back.
+    /// Has Redis tell of due work, over connections that do not yet. What they may have missed is told as missed.
     pub(crate) async fn hear_of_work(&self) -> Result<(), StoreError> {
-        let subscribed = self.layout.all().map(|bucket| async move {
+        let unheard: Vec<_> = {
+            let heard = self.work_heard.lock().unwrap_or_else(PoisonError::into_inner);
+            let news = self.layout.all().map(|bucket| (self.link.serial(bucket), bucket));
+            news.filter(|(now, bucket)| now.is_none() || *now != heard.get(bucket).copied())
+                .map(|(_, bucket)| bucket)
+                .collect()
+        };
+        let asked = unheard.into_iter().map(|bucket| async move {
             let mut command = redis::cmd("SSUBSCRIBE");
             command.arg(self.layout.key(bucket, keys::WORK, ""));
-            self.link.subscribe(&command).await
+            let over = self.link.subscribe(bucket, &command).await?;
+            let mut heard = self.work_heard.lock().unwrap_or_else(PoisonError::into_inner);
+            heard.insert(bucket, over);
+            Ok(())
         });
-        future::try_join_all(subscribed).await.map(drop)
+        future::try_join_all(asked).await.map(drop)
     }
 
     /// Looks how far Redis's clock is from this machine's, so that all replicas mean the same moment.
     pub(crate) async fn compare_clocks(&self) -> Result<(), StoreError> {
+        let one_for_all = Slot::of(&self.layout.deployment());
         let asked = Instant::now();
-        let (seconds, micros): (i64, i64) = self.link.ask(&redis::cmd("TIME")).await?;
+        let (seconds, micros): (i64, i64) = self.link.ask(one_for_all, &redis::cmd("TIME")).await?;
         let waited = asked.elapsed();
         if waited <= SOON {
             let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

@@ -49,7 +49,7 @@ impl Link {
         let map = Map::of_cluster(&ranges?, Some(&before));
         if !map.agrees_with(&before) {
             *self.map.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(map);
-            self.making.followers.doubt_all();
+            self.making.ears.followers.doubt_all();
             self.changed.notify_one();
         }
         Ok(())

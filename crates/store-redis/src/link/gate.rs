@@ -16,8 +16,8 @@ use tokio::{
 use super::dial::Wire;
 use crate::{
     Durability,
-    followers::Followers,
     keys::{self, Bucket, Layout},
+    news::Ears,
 };
 
 /// How long a server waits for the others.
@@ -81,18 +81,12 @@ impl Closed {
     }
 
     /// Opens it over a connection that nobody else uses.
-    pub(super) fn open(
-        self,
-        wire: Wire,
-        durability: Durability,
-        layout: Layout,
-        followers: Arc<Followers>,
-    ) -> Gate {
+    pub(super) fn open(self, wire: Wire, durability: Durability, layout: Layout, ears: Arc<Ears>) -> Gate {
         let runner = Runner {
             wire,
             durability,
             layout,
-            followers,
+            ears,
         };
         Gate {
             waiting: self.waiting,
@@ -124,7 +118,7 @@ struct Runner {
     wire: Wire,
     durability: Durability,
     layout: Layout,
-    followers: Arc<Followers>,
+    ears: Arc<Ears>,
 }
 
 impl Runner {
@@ -143,9 +137,9 @@ impl Runner {
         match (whom, confirmed) {
             // It may have gone meanwhile.
             (Whom::Caller(caller), confirmed) => drop(caller.send(confirmed.clone())),
-            (Whom::Followers(id, pulse), Ok(())) => self.followers.tell(&id, pulse),
+            (Whom::Followers(id, pulse), Ok(())) => self.ears.followers.tell(&id, pulse),
             // The keeper looks at it again.
-            (Whom::Followers(id, _), Err(_)) => self.followers.doubt(&id),
+            (Whom::Followers(id, _), Err(_)) => self.ears.followers.doubt(&id),
         }
     }
 

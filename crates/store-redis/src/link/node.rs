@@ -18,9 +18,8 @@ use super::{
 };
 use crate::{
     Durability,
-    followers::Followers,
     keys::{Bucket, Layout},
-    news,
+    news::Ears,
 };
 
 /// Tells the connections of a server from those that came before.
@@ -51,7 +50,7 @@ pub(super) struct Making {
     pub(super) dialer: Dialer,
     pub(super) durability: Durability,
     pub(super) layout: Layout,
-    pub(super) followers: Arc<Followers>,
+    pub(super) ears: Arc<Ears>,
     /// Told when connections end.
     pub(super) changed: Arc<Notify>,
 }
@@ -68,10 +67,10 @@ impl Making {
             }
         };
         let gate = (self.durability != Durability::Async).then(Closed::new);
-        let followers = self.followers.clone();
+        let ears = self.ears.clone();
         let news_gate = gate.as_ref().map(Closed::news);
         let pushed = move |push: PushInfo| {
-            news::take(&followers, news_gate.as_ref(), &push);
+            ears.hear(news_gate.as_ref(), &push);
             Ok::<(), SendError>(())
         };
         let mut commands = self.dialer.dial(address, None, ended()).await?;
@@ -82,7 +81,7 @@ impl Making {
             None => None,
             Some(gate) => {
                 let wire = self.dialer.dial(address, None, ended()).await?;
-                Some(gate.open(wire, self.durability, self.layout.clone(), self.followers.clone()))
+                Some(gate.open(wire, self.durability, self.layout.clone(), self.ears.clone()))
             }
         };
         let node = Node {

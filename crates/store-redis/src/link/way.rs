@@ -42,7 +42,7 @@ impl Link {
             Ok(node) => {
                 seat.put(node.clone());
                 // Whatever was told over the former connections, something may have been missed since.
-                self.making.followers.doubt_all();
+                self.making.ears.followers.doubt_all();
                 self.changed.notify_one();
             }
             Err(_) => seat.note(false),
