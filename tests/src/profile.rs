@@ -11,6 +11,7 @@ use gateway_domain::{
     directory::ExtendedCard,
     ports::Clock,
     principal::{Authenticator, Tenants},
+    resume,
 };
 use gateway_server::{Assembly, Resolver, settings};
 use gateway_testkit::{agent::Scripted, authenticator::BearerName};
@@ -55,6 +56,7 @@ impl Profile {
             "extension" => profile.capabilities.extensions = extensions(),
             "text" => return profile.set("agent.media_types", r#"["text/plain"]"#),
             "small" => return profile.small(),
+            "short-log" => return profile.set("store.log_entries", "8"),
             "window" => return profile.set("limits.accept_window", r#""100 ms""#),
             "tenants" => return profile.with_tenants(),
             "confused" => profile.confuse(),
@@ -70,7 +72,7 @@ impl Profile {
             capabilities: AgentCapabilities {
                 streaming: Some(true),
                 push_notifications: Some(true),
-                extensions: Vec::new(),
+                extensions: vec![resume::extension()],
                 extended_agent_card: Some(true),
             },
             extended_card: true,

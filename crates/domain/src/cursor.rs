@@ -15,6 +15,11 @@ pub struct Cursor {
     pub mark: u32,
 }
 
+impl Cursor {
+    /// The place before a task's first entry.
+    pub const START: Self = Self { revision: 0, mark: 0 };
+}
+
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{:08x}", self.revision, self.mark)

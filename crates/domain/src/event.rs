@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Artifact, ContextId, Cursor, Message, TaskId, TaskSnapshot, TaskState, TaskStatus, json, json::Object,
-    notation::null_default,
+    notation::null_default, resume,
 };
 
 /// What one commit changed. A snapshot is the fold of these.
@@ -88,6 +88,8 @@ impl Entry {
 pub struct LogEntry {
     /// Its place.
     pub cursor: Cursor,
+    /// The mark of the entry before it, so that whoever reads on sees whether it is the next of the same log.
+    pub previous: u32,
     /// What changed.
     pub entry: Entry,
     /// What goes out, shared by every stream that shows it.
@@ -95,14 +97,20 @@ pub struct LogEntry {
 }
 
 impl LogEntry {
-    /// Puts an entry into its place.
-    pub fn new(cursor: Cursor, entry: Entry) -> Self {
+    /// Puts an entry into its place, behind one of that mark. The first stands behind that of [`Cursor::START`].
+    pub fn new(cursor: Cursor, previous: u32, entry: Entry) -> Self {
         let outward = entry.outward().map(SharedEvent::new);
         Self {
             cursor,
+            previous,
             entry,
             outward,
         }
+    }
+
+    /// Whether it is the very next entry after a place.
+    pub fn follows(&self, place: Cursor) -> bool {
+        self.cursor.revision == place.revision.saturating_add(1) && self.previous == place.mark
     }
 }
 
@@ -199,7 +207,14 @@ pub struct SharedEvent(Arc<Shared>);
 struct Shared {
     event: StreamResponse,
     /// Made by the first who asks for any: most logs are never read, and are held for a day.
-    encoded: OnceLock<Box<[OnceLock<Bytes>; NOTATIONS]>>,
+    kept: OnceLock<Box<Kept>>,
+}
+
+/// What readers have made of an event.
+#[derive(Default)]
+struct Kept {
+    encoded: [OnceLock<Bytes>; NOTATIONS],
+    with_cursor: OnceLock<SharedEvent>,
 }
 
 impl SharedEvent {
@@ -207,7 +222,7 @@ impl SharedEvent {
     pub fn new(event: StreamResponse) -> Self {
         Self(Arc::new(Shared {
             event,
-            encoded: OnceLock::new(),
+            kept: OnceLock::new(),
         }))
     }
 
@@ -218,11 +233,20 @@ impl SharedEvent {
 
     /// The event in a notation, encoded by the first who asks. Notations from [`NOTATIONS`] on are not kept.
     pub fn encoded(&self, notation: usize, encode: impl FnOnce(&StreamResponse) -> Bytes) -> Bytes {
-        let encoded = self.0.encoded.get_or_init(Box::default);
-        match encoded.get(notation) {
+        match self.kept().encoded.get(notation) {
             Some(kept) => kept.get_or_init(|| encode(&self.0.event)).clone(),
             None => encode(&self.0.event),
         }
+    }
+
+    /// The event with its cursor in its metadata, as the resume extension has it; made by the first who asks.
+    pub(crate) fn with_cursor(&self, cursor: Cursor) -> Self {
+        let make = || Self::new(resume::with_cursor(&self.0.event, cursor, None));
+        self.kept().with_cursor.get_or_init(make).clone()
+    }
+
+    fn kept(&self) -> &Kept {
+        self.0.kept.get_or_init(Box::default)
     }
 }
 

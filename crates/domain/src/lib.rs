@@ -25,6 +25,7 @@ pub mod principal;
 pub mod push;
 pub mod reply;
 pub mod request;
+pub mod resume;
 pub mod service;
 pub mod tail;
 pub mod task;

@@ -31,6 +31,8 @@ pub struct Limits {
     pub blocking_wait: Option<Duration>,
     /// How long a stream may hold an event that its reader does not take.
     pub reader_stall: Duration,
+    /// How long a stream waits for a store that cannot be read.
+    pub stream_hold: Duration,
     /// Entries that a stream takes from the log at a time.
     pub entries_per_read: usize,
 }
@@ -51,6 +53,7 @@ impl Default for Limits {
             cancel_wait: Duration::from_secs(3),
             blocking_wait: None,
             reader_stall: Duration::from_secs(30),
+            stream_hold: Duration::from_secs(30),
             entries_per_read: 64,
         }
     }

@@ -49,8 +49,8 @@ pub trait Store: Work {
     /// Applies a change, if the task is still at the revision it was decided on.
     async fn commit(&self, change: Change) -> Result<Granted, CommitError>;
 
-    /// Entries after a revision, oldest first, at most so many.
-    async fn log(&self, id: &TaskId, after: Revision, most: usize) -> Result<LogRead, StoreError>;
+    /// Entries after a place, oldest first, at most so many.
+    async fn log(&self, id: &TaskId, after: Cursor, most: usize) -> Result<LogRead, StoreError>;
 
     /// Tells of every change of a task from now on; nothing where there is no such task. The channel closes when
     /// the task is gone.
@@ -246,6 +246,9 @@ pub enum LogRead {
     Entries(Vec<Arc<LogEntry>>),
     /// The next entry is no longer held, or there is no such task.
     Gone,
+    /// The place is none of this log: another entry stands there, or the log ends before it. A reader who was really
+    /// there has seen commits that were lost since.
+    Diverged,
 }
 
 /// Which page of which tasks.
@@ -369,7 +372,7 @@ pub struct Offer {
     pub metadata: Option<Object>,
     /// Media types that the client takes.
     pub accepted_output_modes: Vec<String>,
-    /// Extensions that the client asked for.
+    /// Extensions that the client asked for, but for the gateway's own.
     pub extensions: Vec<String>,
     /// Whether the task had begun before this message.
     pub follow_up: bool,
@@ -444,9 +447,9 @@ pub trait Webhooks: Send + Sync {
 /// A place that was kept for a configuration. Dropped, it is free again.
 #[async_trait]
 pub trait Delivery: Send {
-    /// Delivers every event of the task after a revision to a configuration that has just been stored. When this
+    /// Delivers every event of the task after a place to a configuration that has just been stored. When this
     /// returns, nothing is sent any more to one that it replaced.
-    async fn begin(self: Box<Self>, config: StoredConfig, after: Revision);
+    async fn begin(self: Box<Self>, config: StoredConfig, after: Cursor);
 }
 
 /// Tells the time.

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use gateway_domain::resume::SentCursor;
+use http::{HeaderMap, HeaderName};
 use percent_encoding::percent_decode_str;
 
-use crate::negotiate::the_one;
+use crate::negotiate::{self, the_one};
 
 /// The parameters of a query, in order, decoded. Bytes that are not UTF-8 become U+FFFD.
 pub fn parameters(query: Option<&str>) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
@@ -25,6 +27,24 @@ pub fn only(query: Option<&str>, name: &str) -> Option<String> {
     )
 }
 
+/// Where a caller wants an event stream to go on, by a header or else by a query parameter. The header has the last
+/// word: a client library that comes back by itself sends it, to an address that its user wrote before.
+pub fn sent_cursor(
+    (headers, header): (&HeaderMap, &'static str),
+    (query, parameter): (Option<&str>, &'static str),
+) -> Option<SentCursor> {
+    let in_header = || {
+        Some((
+            header,
+            negotiate::only(headers, &HeaderName::from_static(header))?,
+        ))
+    };
+    let in_query = || Some((parameter, only(query, parameter)?));
+    let sent = |(_, text): &(_, String)| !text.is_empty();
+    let (field, text) = in_header().filter(sent).or_else(|| in_query().filter(sent))?;
+    Some(SentCursor { field, text })
+}
+
 /// A path segment without its percent-encoding; nothing where that is broken, or not of UTF-8.
 pub fn segment(raw: &str) -> Option<Cow<'_, str>> {
     let mut after_percent = raw.split('%').skip(1);
@@ -35,7 +55,9 @@ pub fn segment(raw: &str) -> Option<Cow<'_, str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{only, parameter, parameters, segment};
+    use http::{HeaderMap, HeaderValue};
+
+    use super::{only, parameter, parameters, segment, sent_cursor};
 
     #[test]
     fn parameters_come_decoded_and_in_order() {
@@ -62,6 +84,28 @@ mod tests {
         assert_eq!(only(query, "a").as_deref(), Some("1, 2"));
         assert_eq!(only(query, "b").as_deref(), Some("é x"));
         assert_eq!(only(query, "x"), None);
+    }
+
+    #[test]
+    fn a_cursor_stands_in_the_header_or_else_in_the_query() {
+        for (header, query, sent) in [
+            (None, None, None),
+            (Some(""), Some("at=&x=1"), None),
+            (None, Some("at=7-00c0ffee"), Some(("at", "7-00c0ffee"))),
+            (Some(""), Some("at=7-00c0ffee"), Some(("at", "7-00c0ffee"))),
+            (
+                Some("8-00c0ffee"),
+                Some("at=7-00c0ffee"),
+                Some(("last", "8-00c0ffee")),
+            ),
+            (Some("x"), Some("at=7-00c0ffee"), Some(("last", "x"))),
+        ] {
+            let headers = header.map(|text| ("last".parse().unwrap(), HeaderValue::from_static(text)));
+            let headers = HeaderMap::from_iter(headers);
+            let read = sent_cursor((&headers, "last"), (query, "at"));
+            let read = read.as_ref().map(|cursor| (cursor.field, cursor.text.as_str()));
+            assert_eq!(read, sent, "{header:?} {query:?}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::{
 };
 
 use gateway_domain::{Actor, Binding, Error, ErrorKind, Operation};
-use gateway_edge::{RequestContext, negotiate};
+use gateway_edge::{RequestContext, negotiate, query};
 use gateway_pipeline::{Head, RequestedVersion};
 use gateway_wire::{operations, params};
 use http::{HeaderMap, HeaderName, Request, StatusCode, Version, request::Parts};
@@ -39,6 +39,10 @@ pub(crate) fn head(parts: &Parts, actor: Actor) -> Result<Head, Error> {
         extensions: negotiate::list(&parts.headers, &EXTENSIONS)
             .map(str::to_owned)
             .collect(),
+        cursor: query::sent_cursor(
+            (&parts.headers, params::LAST_EVENT_ID.header),
+            (None, params::LAST_EVENT_ID.name),
+        ),
         // It stands in the message, where the message has one.
         tenant: None,
         principal: context.principal.clone(),

@@ -21,14 +21,13 @@ use crate::{
     status::to_status,
 };
 
-/// Renders a reply. For a stream it waits for the first event: an error in its place is the call's own.
+/// Renders a reply.
 ///
 /// # Errors
-/// ResourceExhausted where the message is larger than may be sent; whatever a stream begins with in place of its
-/// first event.
-pub(crate) async fn reply(reply: Reply, most: usize, edition: Edition) -> Result<Response, Error> {
+/// ResourceExhausted where the message is larger than may be sent.
+pub(crate) fn reply(reply: Reply, most: usize, edition: Edition) -> Result<Response, Error> {
     let body = match reply.body {
-        reply::Body::Stream(events) => events_body(events, edition).await?,
+        reply::Body::Stream(events) => events_body(events, edition),
         body => {
             let only = stream::once(future::ready(Ok(message(&body, most)?)));
             Body::new(Messages::new(only, edition))
@@ -53,11 +52,9 @@ pub(crate) fn compressed(encoding: &str) -> Response {
     response
 }
 
-async fn events_body(mut events: reply::EventStream, edition: Edition) -> Result<Body, Error> {
-    let first = events.next().await.transpose()?;
-    let events = stream::iter(first.map(Ok)).chain(events);
+fn events_body(events: reply::EventStream, edition: Edition) -> Body {
     let messages = events.map(|item| item.map(|item| event(&item.event)));
-    Ok(Body::new(Messages::new(messages, edition)))
+    Body::new(Messages::new(messages, edition))
 }
 
 /// An event in its frame. It is encoded by the first of its readers.

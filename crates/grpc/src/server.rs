@@ -104,7 +104,7 @@ impl Inner {
             None => self.unknown(parts.uri.path()),
         };
         let reply = self.gateway.clone().oneshot(Call { head, payload }).await?;
-        respond::reply(reply, self.settings.reply_bytes, self.settings.edition).await
+        respond::reply(reply, self.settings.reply_bytes, self.settings.edition)
     }
 
     /// The message. That there is none, or too much of it, is told like any fault of it: after the version.

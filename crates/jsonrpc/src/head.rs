@@ -27,6 +27,10 @@ pub(crate) fn read(parts: &Parts) -> Result<Head, Error> {
         extensions: negotiate::list(&parts.headers, &extensions)
             .map(str::to_owned)
             .collect(),
+        cursor: query::sent_cursor(
+            (&parts.headers, params::LAST_EVENT_ID.header),
+            (parts.uri.query(), params::LAST_EVENT_ID.name),
+        ),
         tenant: None,
         principal: context.principal.clone(),
         deadline: None,

@@ -102,7 +102,7 @@ impl Inner {
             Meaning::Unary(_, method) => unary::call(method, &id, call).await,
             Meaning::Streaming(_) => {
                 let reply = self.gateway.clone().oneshot(call).await;
-                stream::answer(id, reply, &self.settings).await
+                stream::answer(id, reply, &self.settings)
             }
             Meaning::Unknown => {
                 let reply = self.gateway.clone().oneshot(call).await;

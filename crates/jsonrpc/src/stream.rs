@@ -1,12 +1,12 @@
 //! A method with a stream of answers: each event is a response object with the request's id (§9.4.2, §9.4.6).
 //!
-//! An error that comes after the first event is the last one, with its own code. What is not sent any more is the
+//! An error that comes once the stream has begun is its last event, with its own code. What is not sent any more is the
 //! domain's business: a client that leaves ends its stream, not the task.
 
-use std::{future::ready, pin::Pin, time::Duration};
+use std::future::ready;
 
 use bytes::Bytes;
-use futures::{Stream, StreamExt, stream::Peekable};
+use futures::{Stream, StreamExt};
 use gateway_domain::{
     Error, Reply,
     reply::{Body, EventStream, StreamItem},
@@ -16,21 +16,12 @@ use gateway_edge::{
     sse::{self, Frame},
 };
 use gateway_wire::notation;
-use tokio::time::timeout;
 
 use crate::{envelope::Id, respond};
 
-/// How long an answer waits for its first event, so that an error in its place needs no stream. Longer than a store
-/// takes to say that it is away; a stream that is quiet for so long is opened without an event.
-const FIRST_EVENT: Duration = Duration::from_secs(5);
-
 /// Answers with the events of a reply, or with the error that came in place of them.
-pub(crate) async fn answer(id: Id, reply: Result<Reply, Error>, settings: &Settings) -> Response {
-    let opened = match reply {
-        Ok(reply) => open(reply).await,
-        Err(error) => Err(error),
-    };
-    match opened {
+pub(crate) fn answer(id: Id, reply: Result<Reply, Error>, settings: &Settings) -> Response {
+    match reply.and_then(events) {
         Ok((events, activated)) => {
             let mut response = sse::response(frames(id, events), settings);
             response.headers_mut().extend(respond::extensions(&activated));
@@ -40,14 +31,10 @@ pub(crate) async fn answer(id: Id, reply: Result<Reply, Error>, settings: &Setti
     }
 }
 
-async fn open(reply: Reply) -> Result<(Peekable<EventStream>, Vec<String>), Error> {
-    let Body::Stream(events) = reply.body else {
-        return Err(respond::broken("one answer where a stream of them belongs"));
-    };
-    let mut events = events.peekable();
-    match timeout(FIRST_EVENT, Pin::new(&mut events).peek()).await {
-        Ok(Some(Err(error))) => Err(error.clone()),
-        _ => Ok((events, reply.activated)),
+fn events(reply: Reply) -> Result<(EventStream, Vec<String>), Error> {
+    match reply.body {
+        Body::Stream(events) => Ok((events, reply.activated)),
+        _ => Err(respond::broken("one answer where a stream of them belongs")),
     }
 }
 

@@ -9,6 +9,7 @@ use std::{
 
 use gateway_domain::{
     Binding, Error, Operation, Principal, Request, TaskId, Tenant, Version, directory::ServedAgent,
+    resume::SentCursor,
 };
 
 /// One request, with its parameters not yet read.
@@ -30,6 +31,8 @@ pub struct Head {
     pub version: RequestedVersion,
     /// The extensions, as sent.
     pub extensions: Arc<[String]>,
+    /// Where a stream is to go on, as sent.
+    pub cursor: Option<SentCursor>,
     /// The tenant, where the envelope names one.
     pub tenant: Option<Tenant>,
     /// Who calls.

@@ -33,6 +33,7 @@ impl Service<Routed> for Dispatch {
             principal: call.head.principal,
             agent: call.agent,
             requested_extensions: call.head.extensions,
+            cursor: call.head.cursor,
         };
         Box::pin(async move { domain.handle(&context, call.request).await })
     }

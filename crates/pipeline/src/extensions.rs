@@ -122,6 +122,7 @@ mod tests {
                 operation: Some(operation),
                 version: RequestedVersion::default(),
                 extensions: asked.iter().map(|uri| (*uri).to_owned()).collect(),
+                cursor: None,
                 tenant: None,
                 principal: Arc::new(Principal::anonymous(Actor::Client)),
                 deadline: None,

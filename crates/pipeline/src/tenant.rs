@@ -133,6 +133,7 @@ mod tests {
                 operation: Some(Operation::GetExtendedAgentCard),
                 version: RequestedVersion::default(),
                 extensions: Arc::default(),
+                cursor: None,
                 tenant: of_envelope.map(Tenant::new),
                 principal: Arc::new(Principal::anonymous(Actor::Client)),
                 deadline: None,

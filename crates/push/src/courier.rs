@@ -12,7 +12,7 @@ use std::{
 
 use async_trait::async_trait;
 use gateway_domain::{
-    PushNotificationConfigId, PushNotificationConfigRow, Revision, TaskId, TaskPushNotificationConfig,
+    Cursor, PushNotificationConfigId, PushNotificationConfigRow, TaskId, TaskPushNotificationConfig,
     error::Violation,
     ports::{Delivery, Store, Webhooks},
     push::StoredConfig,
@@ -170,7 +170,7 @@ struct Place {
 
 #[async_trait]
 impl Delivery for Place {
-    async fn begin(self: Box<Self>, config: StoredConfig, after: Revision) {
+    async fn begin(self: Box<Self>, config: StoredConfig, after: Cursor) {
         let Self { shared, permit } = *self;
         let key = key(&config);
         let Ok(receiver) = Receiver::new(&config.config, shared.client.guard()) else {
@@ -196,7 +196,7 @@ impl Shared {
         self: &Arc<Self>,
         config: StoredConfig,
         receiver: Receiver,
-        after: Revision,
+        after: Cursor,
         permit: OwnedSemaphorePermit,
     ) {
         let running = Running {

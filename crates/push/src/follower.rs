@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use gateway_domain::{
-    SharedEvent, StreamResponse, TaskId,
+    Cursor, SharedEvent, StreamResponse, TaskId,
     ports::{Pulse, StoreError},
     push::StoredConfig,
     tail::{Lost, Tail},
@@ -49,7 +49,7 @@ impl Follower {
         config: StoredConfig,
         receiver: Receiver,
         pulse: watch::Receiver<Pulse>,
-        after: u64,
+        after: Cursor,
     ) -> Self {
         let task = config.config.task_id.clone().unwrap_or_default();
         Self {
@@ -83,7 +83,12 @@ impl Follower {
             let read = tokio::select! {
                 biased;
                 read = self.tail.next() => read,
-                () = self.shared.closing.cancelled() => return None,
+                // What is there is still sent.
+                () = self.shared.closing.cancelled() => match self.tail.next_held().await {
+                    Ok(Some(entry)) => Ok(entry),
+                    Ok(None) | Err(Lost::Store(_)) => return None,
+                    Err(lost) => Err(lost),
+                },
                 () = sleep(IDLE), if self.connection.is_some() => {
                     self.connection = None;
                     continue;
@@ -95,7 +100,7 @@ impl Follower {
                         return Some(event.clone());
                     }
                 }
-                Err(Lost::Behind) => match self.bridge_gap().await {
+                Err(Lost::Behind | Lost::Diverged | Lost::Gone) => match self.bridge_gap().await {
                     Ok(Some(event)) => return Some(event),
                     Ok(None) => return None,
                     Err(error) => self.wait_for_store(&error).await.ok()?,
@@ -105,13 +110,13 @@ impl Follower {
         }
     }
 
-    /// The task as it stands, in place of what the log no longer holds; nothing where the task is gone.
+    /// The task as it stands, in place of what the log no longer holds, or no longer holds so; nothing where the task is gone.
     async fn bridge_gap(&mut self) -> Result<Option<SharedEvent>, StoreError> {
         let Some(stored) = self.shared.store.read(&self.task).await? else {
             return Ok(None);
         };
         self.shared.counts.gap();
-        self.tail.go_on_after(stored.head.cursor.revision);
+        self.tail.go_on_after(stored.head.cursor);
         let task = StreamResponse::Task(Arc::new(stored.task));
         Ok(Some(SharedEvent::new(task)))
     }

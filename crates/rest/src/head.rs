@@ -3,7 +3,7 @@
 use gateway_domain::{Binding, Error, Tenant};
 use gateway_edge::{RequestContext, negotiate, query};
 use gateway_pipeline::{Head, RequestedVersion};
-use gateway_wire::params::{EXTENSIONS, VERSION};
+use gateway_wire::params::{EXTENSIONS, LAST_EVENT_ID, VERSION};
 use http::{HeaderName, request::Parts};
 
 use crate::fields;
@@ -17,6 +17,10 @@ pub(crate) fn head(parts: &Parts, context: &RequestContext) -> Head {
         operation: None,
         version: version(parts),
         extensions: extensions.map(str::to_owned).collect(),
+        cursor: query::sent_cursor(
+            (&parts.headers, LAST_EVENT_ID.header),
+            (parts.uri.query(), LAST_EVENT_ID.name),
+        ),
         tenant: None,
         principal: context.principal.clone(),
         deadline: None,

@@ -6,11 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use gateway_domain::{ErrorKind, Operation, principal::Actor};
+use gateway_domain::{ErrorKind, Operation, principal::Actor, resume};
 use gateway_wire::{
     errors::{self, DOMAIN},
     operations::{Route, Row, Segment, TABLE, TENANT_PREFIX, Verb},
-    params::{EXTENSIONS, VERSION, media_type},
+    params::{EXTENSIONS, LAST_EVENT_ID, VERSION, media_type},
     schema::{self, Field, Object},
 };
 use serde_json::{Value, json};
@@ -31,7 +31,12 @@ pub fn document() -> Value {
         "paths": paths(),
         "components": {
             "schemas": schemas(),
-            "parameters": { "Version": version(), "Extensions": extensions() },
+            "parameters": {
+                "Version": version(),
+                "Extensions": extensions(),
+                "LastEventId": last_event_id(LAST_EVENT_ID.header, "header"),
+                "LastEventIdInQuery": last_event_id(LAST_EVENT_ID.name, "query"),
+            },
             "headers": headers(),
             "responses": refusals(),
         },
@@ -89,9 +94,12 @@ fn operation(row: &Row, route: &Route, place: usize, tenant: bool) -> Value {
     } else {
         parameters.extend(elsewhere.iter().map(query_parameter));
     }
-    let shared =
-        ["Version", "Extensions"].map(|name| json!({ "$ref": format!("#/components/parameters/{name}") }));
-    parameters.extend(shared);
+    let mut shared = vec!["Version", "Extensions"];
+    if row.operation == Operation::SubscribeToTask {
+        shared.extend(["LastEventId", "LastEventIdInQuery"]);
+    }
+    let shared = shared.into_iter();
+    parameters.extend(shared.map(|name| json!({ "$ref": format!("#/components/parameters/{name}") })));
     operation["parameters"] = parameters.into();
     operation
 }
@@ -343,6 +351,19 @@ fn extensions() -> Value {
         "name": EXTENSIONS.name,
         "in": "header",
         "description": "URIs of the extensions that the caller declares, with commas between them.",
+        "schema": { "type": "string" },
+    })
+}
+
+fn last_event_id(name: &str, place: &str) -> Value {
+    json!({
+        "name": name,
+        "in": place,
+        "description": format!(
+            "The id of the last event seen: where the extension {} is declared, the stream goes on after it. The header \
+             has the last word.",
+            resume::URI
+        ),
         "schema": { "type": "string" },
     })
 }

@@ -103,7 +103,6 @@ impl Assembly {
             store: store.port(),
             page_key: store.page_key(&self.settings).await?,
         };
-        watch(&metrics, &store, &worker);
         let courier = webhooks::courier(&self.settings.push, store.port(), self.resolver, &metrics);
         let extended = self.extended_card.or_else(|| self.settings.card.extended(&card));
         let cards = Cards {
@@ -119,6 +118,8 @@ impl Assembly {
             self.clock.clone(),
             self.ids,
         );
+
+        watch(&metrics, &store, &worker, &service);
 
         let edge = bounds::edge(&self.settings.connections);
         let calls = CallObserver::new(metrics.clone(), self.settings.logging.refusals_per_second);
@@ -155,8 +156,10 @@ fn observer(calls: CallObserver, further: Option<Arc<dyn Observer>>) -> Arc<dyn 
 }
 
 /// Has the metrics read what is counted elsewhere.
-fn watch(metrics: &Metrics, store: &Kept, worker: &Worker) {
+fn watch(metrics: &Metrics, store: &Kept, worker: &Worker, service: &Service) {
     store.watch(metrics);
+    let service = service.clone();
+    metrics.watch(&list::STREAMS_RESUMED, move || service.resumed());
     let worker = worker.clone();
     metrics.watch(&list::DROPPED_REPORTS, move || {
         vec![("", worker.dropped_reports())]

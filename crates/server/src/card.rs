@@ -1,10 +1,14 @@
-//! The agent card that clients read: the agent's own, the operator's word above it, and the interfaces that are
-//! really served.
+//! The agent card that clients read: the agent's own, the operator's word above it, the interfaces that are really
+//! served, and what the gateway itself adds.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use gateway_config::Settings;
-use gateway_domain::{AgentCard, Binding, Version, card::AgentInterface};
+use gateway_domain::{
+    AgentCard, Binding, Version,
+    card::{AgentCapabilities, AgentInterface},
+    resume,
+};
 use gateway_edge::document::Document;
 use gateway_wire::params::media_type;
 
@@ -23,9 +27,22 @@ pub(crate) fn card(own: AgentCard, settings: &Settings, addresses: &Addresses) -
             protocol_version: Version::V1_0.name().to_owned(),
         })
     });
-    AgentCard {
+    let mut card = AgentCard {
         supported_interfaces: interfaces.collect(),
         ..settings.card.over(own)
+    };
+    add_resume(&mut card.capabilities);
+    card
+}
+
+/// Streams can be resumed whatever the agent knows of it. One that says the same of itself speaks of its own streams,
+/// which no client of the gateway sees.
+fn add_resume(capabilities: &mut AgentCapabilities) {
+    capabilities
+        .extensions
+        .retain(|extension| extension.uri != resume::URI);
+    if capabilities.streaming == Some(true) {
+        capabilities.extensions.push(resume::extension());
     }
 }
 

@@ -21,7 +21,7 @@ use std::{
 
 use async_trait::async_trait;
 use gateway_domain::{
-    Entry, PushNotificationConfigId, PushNotificationConfigRow, Revision, TaskId, Timestamp,
+    Cursor, Entry, PushNotificationConfigId, PushNotificationConfigRow, TaskId, Timestamp,
     ports::{
         Change, CommitError, ConfigPut, CreateError, Creation, Epoch, Granted, ListQuery, Listing, LogRead,
         Pulse, PutConfigError, RunGrant, Store, StoreError, StoredTask, TaskHead, WorkNews,
@@ -179,7 +179,7 @@ impl Store for MemoryStore {
         Ok(Granted::default())
     }
 
-    async fn log(&self, id: &TaskId, after: Revision, most: usize) -> Result<LogRead, StoreError> {
+    async fn log(&self, id: &TaskId, after: Cursor, most: usize) -> Result<LogRead, StoreError> {
         let read = self.record(id).map(|record| record.log(after, most));
         Ok(read.unwrap_or(LogRead::Gone))
     }

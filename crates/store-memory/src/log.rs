@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use gateway_domain::{LogEntry, Revision, ports::LogRead};
+use gateway_domain::{Cursor, LogEntry, ports::LogRead};
 
 use crate::Settings;
 
@@ -36,16 +36,25 @@ impl Log {
         }
     }
 
-    pub(crate) fn read(&self, after: Revision, most: usize) -> LogRead {
-        let revision_of = |entry: Option<&Arc<LogEntry>>| entry.map_or(0, |entry| entry.cursor.revision);
-        if after >= revision_of(self.entries.back()) {
+    pub(crate) fn read(&self, after: Cursor, most: usize) -> LogRead {
+        let place_of = |entry: Option<&Arc<LogEntry>>| entry.map_or(Cursor::START, |entry| entry.cursor);
+        let newest = place_of(self.entries.back());
+        if after == newest {
             return LogRead::Entries(Vec::new());
         }
-        let Some(dropped) = (after + 1).checked_sub(revision_of(self.entries.front())) else {
+        if after.revision >= newest.revision {
+            return LogRead::Diverged;
+        }
+        let oldest = place_of(self.entries.front());
+        let Some(passed) = (after.revision + 1).checked_sub(oldest.revision) else {
             return LogRead::Gone;
         };
-        let skipped = usize::try_from(dropped).unwrap_or(usize::MAX);
-        LogRead::Entries(self.entries.iter().skip(skipped).take(most).cloned().collect())
+        let passed = usize::try_from(passed).unwrap_or(usize::MAX);
+        let mut following = self.entries.iter().skip(passed).peekable();
+        if following.peek().is_none_or(|next| !next.follows(after)) {
+            return LogRead::Diverged;
+        }
+        LogRead::Entries(following.take(most).cloned().collect())
     }
 
     /// Bytes of the entries, roughly.

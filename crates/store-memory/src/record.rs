@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gateway_domain::{
-    Revision, TaskSnapshot,
+    Cursor, TaskSnapshot,
     ports::{Change, CommitError, Creation, LogRead, Pulse, StoredTask, TaskHead},
 };
 use tokio::sync::watch;
@@ -76,7 +76,7 @@ impl Record {
         })
     }
 
-    pub(crate) fn log(&self, after: Revision, most: usize) -> LogRead {
+    pub(crate) fn log(&self, after: Cursor, most: usize) -> LogRead {
         self.lock().log.read(after, most)
     }
 

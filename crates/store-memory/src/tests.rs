@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use gateway_domain::{
-    ContextId, Limits, PushNotificationConfigId, PushNotificationConfigRow, TaskId, decide,
+    ContextId, Cursor, Limits, PushNotificationConfigId, PushNotificationConfigRow, TaskId, decide,
     decide::{NewTask, Stamp},
     lifecycle::Move,
     ports::{ConfigPut, LogRead, Store},
@@ -18,6 +18,11 @@ fn stamp(second: i64) -> Stamp {
         now: moment(second),
         mark: 0,
     }
+}
+
+/// Where every entry has the same mark.
+fn place(revision: u64) -> Cursor {
+    Cursor { revision, mark: 0 }
 }
 
 async fn create(store: &MemoryStore, new: NewTask) -> TaskId {
@@ -141,7 +146,10 @@ async fn a_task_that_is_too_large_to_be_kept_leaves_when_it_finishes_and_its_fol
     let told = follower.wait_for(|pulse| pulse.state.is_terminal()).await.is_ok();
     assert!(told, "the last pulse is told before the channel closes");
     assert!(follower.has_changed().is_err(), "the channel is closed");
-    assert!(matches!(store.log(&id, 0, 10).await, Ok(LogRead::Gone)));
+    assert!(matches!(
+        store.log(&id, Cursor::START, 10).await,
+        Ok(LogRead::Gone)
+    ));
     assert_eq!(sizes(&store), Sizes::default());
 }
 
@@ -219,11 +227,18 @@ async fn a_log_drops_its_oldest_entries_over_the_bound_on_bytes_but_never_the_ne
     for _ in 0..10 {
         append(&store, &id, &"x".repeat(1_000)).await;
     }
-    assert!(matches!(store.log(&id, 0, 10).await, Ok(LogRead::Gone)));
-    assert!(matches!(store.log(&id, 7, 10).await, Ok(LogRead::Entries(entries)) if entries.len() == 4));
+    assert!(matches!(
+        store.log(&id, Cursor::START, 10).await,
+        Ok(LogRead::Gone)
+    ));
+    assert!(
+        matches!(store.log(&id, place(7), 10).await, Ok(LogRead::Entries(entries)) if entries.len() == 4)
+    );
     append(&store, &id, &"x".repeat(50_000)).await;
-    assert!(matches!(store.log(&id, 10, 10).await, Ok(LogRead::Gone)));
-    assert!(matches!(store.log(&id, 11, 10).await, Ok(LogRead::Entries(entries)) if entries.len() == 1));
+    assert!(matches!(store.log(&id, place(10), 10).await, Ok(LogRead::Gone)));
+    assert!(
+        matches!(store.log(&id, place(11), 10).await, Ok(LogRead::Entries(entries)) if entries.len() == 1)
+    );
     assert_eq!(store.record(&id).unwrap().log_entries(), 1);
 }
 

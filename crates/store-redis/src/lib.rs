@@ -29,7 +29,7 @@ use std::{
 
 use async_trait::async_trait;
 use gateway_domain::{
-    PushNotificationConfigId, PushNotificationConfigRow, Revision, TaskId, Tenant, Timestamp,
+    Cursor, PushNotificationConfigId, PushNotificationConfigRow, TaskId, Tenant, Timestamp,
     ports::{
         Change, CommitError, ConfigPut, CreateError, Creation, Epoch, Granted, ListQuery, Listing, LogRead,
         Pulse, PutConfigError, Store, StoreError, StoredTask, TaskHead, WorkNews,
@@ -179,7 +179,7 @@ impl Store for RedisStore {
         self.inner.commit(change).await
     }
 
-    async fn log(&self, id: &TaskId, after: Revision, most: usize) -> Result<LogRead, StoreError> {
+    async fn log(&self, id: &TaskId, after: Cursor, most: usize) -> Result<LogRead, StoreError> {
         self.inner.log(id, after, most).await
     }
 

@@ -94,6 +94,11 @@ fn task_of(push: &PushInfo) -> Option<(Bucket, TaskId)> {
     Some((Bucket::read(tag)?, TaskId::new(id)))
 }
 
+/// What is told of a task that another release wrote.
+pub(crate) fn unreadable_news() -> StoreError {
+    StoreError::new("the news of a task are of another release")
+}
+
 impl Inner {
     /// The followers of one task wait for each other; none waits longer than for any call.
     pub(crate) async fn follow(&self, id: &TaskId) -> Result<Option<watch::Receiver<Pulse>>, StoreError> {
@@ -163,9 +168,8 @@ impl Inner {
         let Some((news, entry)) = found else {
             return Ok(None);
         };
-        let unreadable = || StoreError::new("the news of a task are of another release");
         let standing = Standing {
-            pulse: records::read_pulse(&news).ok_or_else(unreadable)?,
+            pulse: records::read_pulse(&news).ok_or_else(unreadable_news)?,
             mark_then: records::mark_of(&entry),
         };
         Ok(Some((told, standing)))

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use futures::{StreamExt, TryStreamExt, future, stream};
 use gateway_domain::{
-    Artifact, ContextId, LogEntry, Message, Revision, TaskId, TaskSnapshot,
+    Artifact, ContextId, Cursor, LogEntry, Message, Revision, TaskId, TaskSnapshot,
     ports::{ListQuery, Listing, LogRead, StoreError, StoredTask, TaskHead},
 };
 use tokio::time::timeout;
@@ -13,7 +13,8 @@ use crate::{
     Inner, keys,
     keys::Bucket,
     link::PATIENCE,
-    records::{read, read_content, read_entry, read_head},
+    news::unreadable_news,
+    records::{read, read_content, read_entry, read_head, read_pulse},
     scripts,
 };
 
@@ -76,7 +77,7 @@ impl Inner {
         followed.told().map(|told| told.cursor.revision)
     }
 
-    pub(crate) async fn log(&self, id: &TaskId, after: Revision, most: usize) -> Result<LogRead, StoreError> {
+    pub(crate) async fn log(&self, id: &TaskId, after: Cursor, most: usize) -> Result<LogRead, StoreError> {
         if let Some(followed) = self.followers.followed(id)
             && let Some(told) = followed.told()
         {
@@ -86,7 +87,7 @@ impl Inner {
                 return Ok(LogRead::Entries(entries));
             }
             // Nothing that is not confirmed comes in here, so nothing of it goes out.
-            if recent.ends_at_or_before(after) {
+            if recent.ends_at_or_before(after.revision) {
                 // Under the lock, so that of many readers one asks Redis and the others find what it read.
                 let read = self.log_in_redis(id, after, most).await?;
                 if let LogRead::Entries(entries) = &read {
@@ -98,25 +99,29 @@ impl Inner {
         self.log_in_redis(id, after, most).await
     }
 
-    async fn log_in_redis(&self, id: &TaskId, after: Revision, most: usize) -> Result<LogRead, StoreError> {
+    async fn log_in_redis(&self, id: &TaskId, after: Cursor, most: usize) -> Result<LogRead, StoreError> {
         let Some(bucket) = self.layout.bucket(id) else {
             return Ok(LogRead::Gone);
         };
         let mut script = scripts::LOG.key(self.layout.stem(bucket));
         // One at least, so that a gap is seen whatever is asked for.
-        script.arg(id.as_str()).arg(after).arg(most.max(1));
+        script.arg(id.as_str()).arg(after.revision).arg(most.max(1));
         let told = self.told_of(id);
         // Where nobody was told, what is read must be confirmed now.
         let shown = match told {
             Some(_) => self.link.read(bucket, &script).await?,
             None => self.link.read_settled(bucket, &script).await?,
         };
-        let shown: Option<(Revision, String, Vec<ShownEntry>)> = shown;
-        let Some((newest, context, shown)) = shown else {
+        let shown: Option<(String, String, Vec<ShownEntry>)> = shown;
+        let Some((news, context, shown)) = shown else {
             return Ok(LogRead::Gone);
         };
-        if after >= newest {
+        let newest = read_pulse(&news).ok_or_else(unreadable_news)?.cursor;
+        if after == newest {
             return Ok(LogRead::Entries(Vec::new()));
+        }
+        if after.revision >= newest.revision {
+            return Ok(LogRead::Diverged);
         }
         let context = keys::of_context_part(&context);
         let mut entries = Vec::with_capacity(shown.len());
@@ -124,15 +129,15 @@ impl Inner {
             entries.push(Arc::new(entry_of(id, &context, &entry)?));
         }
         // A gap is seen at its beginning; behind it the log has none.
-        if entries
-            .first()
-            .is_none_or(|first| first.cursor.revision != after + 1)
-        {
-            return Ok(LogRead::Gone);
-        }
-        entries.retain(|entry| told.is_none_or(|told| entry.cursor.revision <= told));
-        entries.truncate(most);
-        Ok(LogRead::Entries(entries))
+        Ok(match entries.first() {
+            Some(first) if first.follows(after) => {
+                entries.retain(|entry| told.is_none_or(|told| entry.cursor.revision <= told));
+                entries.truncate(most);
+                LogRead::Entries(entries)
+            }
+            Some(first) if first.cursor.revision == after.revision + 1 => LogRead::Diverged,
+            _ => LogRead::Gone,
+        })
     }
 
     pub(crate) async fn list(&self, query: ListQuery) -> Result<Listing, StoreError> {

@@ -150,6 +150,9 @@ pub(crate) fn read_content<T: DeserializeOwned>(what: &str, bytes: &[u8]) -> Res
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct EntryRecord {
     mark: u32,
+    /// Of the entry before; 0 where a release did not write it, so that its readers start over.
+    #[serde(default)]
+    previous: u32,
     #[serde(flatten)]
     kind: KindRecord,
 }
@@ -222,8 +225,12 @@ pub(crate) fn write_entry(entry: &LogEntry) -> (Vec<u8>, Vec<u8>) {
             (kind, write(&event.artifact))
         }
     };
-    let mark = entry.cursor.mark;
-    (write(&EntryRecord { mark, kind }), content)
+    let record = EntryRecord {
+        mark: entry.cursor.mark,
+        previous: entry.previous,
+        kind,
+    };
+    (write(&record), content)
 }
 
 /// The mark in the first part of a log entry; nothing where there is no such entry.
@@ -241,7 +248,7 @@ pub(crate) fn read_entry(
     content: &[u8],
 ) -> Result<LogEntry, StoreError> {
     const WHAT: &str = "a log entry";
-    let EntryRecord { mark, kind } = read(WHAT, meta)?;
+    let EntryRecord { mark, previous, kind } = read(WHAT, meta)?;
     let entry = match kind {
         KindRecord::Created { hidden } => Entry::Created {
             task: read(WHAT, content)?,
@@ -284,7 +291,7 @@ pub(crate) fn read_entry(
             metadata,
         })),
     };
-    Ok(LogEntry::new(Cursor { revision, mark }, entry))
+    Ok(LogEntry::new(Cursor { revision, mark }, previous, entry))
 }
 
 /// Writes a configuration behind its row and a zero byte, which no id holds.
@@ -393,7 +400,8 @@ mod tests {
             let (meta, content) = write_entry(&entry);
             let (task, context) = (&head.id, &head.context_id);
             let read = read_entry(task, context, entry.cursor.revision, &meta, &content).unwrap();
-            assert_eq!((read.cursor, &read.entry), (entry.cursor, &entry.entry));
+            let parts = |entry: &LogEntry| (entry.cursor, entry.previous, entry.entry.clone());
+            assert_eq!(parts(&read), parts(&entry));
         }
     }
 

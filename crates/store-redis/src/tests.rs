@@ -7,7 +7,7 @@ mod left_behind;
 mod shared;
 
 use gateway_domain::{
-    Limits, TaskId, decide,
+    Cursor, Limits, TaskId, decide,
     decide::{NewTask, Stamp},
     lifecycle::Move,
     ports::{CommitError, Store},
@@ -44,6 +44,11 @@ fn stamp(second: i64) -> Stamp {
         now: moment(second),
         mark: u32::try_from(second).unwrap_or_default(),
     }
+}
+
+/// A place in a log whose entries were all made in second 0.
+fn place(revision: u64) -> Cursor {
+    Cursor { revision, mark: 0 }
 }
 
 /// A fresh task of nobody in particular.

@@ -33,6 +33,7 @@ pub const METRICS: &[&Metric] = &[
     &STREAMS,
     &STREAM_ENDS,
     &STREAM_EVENTS,
+    &STREAMS_RESUMED,
     &LIVE_TASKS,
     &FINISHED_TASKS,
     &RETIRED_TASKS,
@@ -87,6 +88,16 @@ pub const STREAM_EVENTS: Metric = Metric {
     unit: "",
     help: "Events that went out in streams that have ended.",
     labels: &["binding"],
+    kind: Kind::Counter,
+};
+
+/// Streams that went on after a cursor, and those that started over.
+pub const STREAMS_RESUMED: Metric = Metric {
+    name: "a2a_gateway_streams_resumed",
+    unit: "",
+    help: "Streams that went on after a cursor, or started over with the task: since the cursor was too old, or since \
+           events that were shown were lost in the store, which may happen in the middle of a stream as well.",
+    labels: &["result"],
     kind: Kind::Counter,
 };
 

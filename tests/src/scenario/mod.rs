@@ -58,6 +58,8 @@ pub struct Step {
     pub version: Option<String>,
     /// The extensions declared.
     pub extensions: Vec<String>,
+    /// The cursor after which a stream is to go on.
+    pub cursor: Option<String>,
     /// The tenant named.
     pub tenant: Option<String>,
     /// Leaves the call waiting under this name, for a later `join`.

@@ -1,6 +1,7 @@
 //! What a run showed, with what differs from run to run taken out, so that runs over different bindings can be
 //! compared: they must mean the same (§5.1).
 
+use gateway_domain::Cursor;
 use serde_json::{Value, json};
 
 use super::pattern::is_time;
@@ -50,6 +51,7 @@ fn neutral(json: &Value) -> Value {
     match json {
         Value::String(text) if is_time(text) => json!("<time>"),
         Value::String(text) if is_made(text) => json!("<id>"),
+        Value::String(text) if text.parse::<Cursor>().is_ok() => json!("<cursor>"),
         Value::Array(items) => items.iter().map(neutral).collect(),
         Value::Object(members) => members
             .iter()

@@ -49,6 +49,10 @@ pub struct Limits {
     /// How long a stream may hold an event that its reader does not take.
     #[schemars(extend("x-min" = "1 s", "x-max" = "1 h"))]
     pub reader_stall: Period,
+    /// How long a stream is held open while the store cannot be read; then it ends with its cursor, so that its client
+    /// goes on at another replica.
+    #[schemars(extend("x-min" = "0 s", "x-max" = "1 h"))]
+    pub stream_hold: Period,
     /// Events that a stream takes from the log at a time.
     #[schemars(range(min = 1, max = 2_000))]
     pub events_per_read: usize,
@@ -76,6 +80,7 @@ impl From<&gateway_domain::Limits> for Limits {
             cancel_wait: Period(limits.cancel_wait),
             blocking_wait: limits.blocking_wait.map(Period),
             reader_stall: Period(limits.reader_stall),
+            stream_hold: Period(limits.stream_hold),
             events_per_read: limits.entries_per_read,
         }
     }
@@ -97,6 +102,7 @@ impl From<&Limits> for gateway_domain::Limits {
             cancel_wait: limits.cancel_wait.0,
             blocking_wait: limits.blocking_wait.map(|wait| wait.0),
             reader_stall: limits.reader_stall.0,
+            stream_hold: limits.stream_hold.0,
             entries_per_read: limits.events_per_read,
         }
     }

@@ -73,6 +73,7 @@ pub fn create(new: NewTask, limits: &Limits, stamp: Stamp) -> Result<Creation, E
     };
     let entry = Arc::new(LogEntry::new(
         head.cursor,
+        Cursor::START.mark,
         Entry::Created {
             task: task.clone(),
             hidden: new.hidden,

@@ -29,8 +29,9 @@ pub struct Stamp {
 }
 
 fn change(mut head: TaskHead, entry: Entry, stamp: Stamp) -> Change {
+    let previous = head.cursor.mark;
     head.cursor = next(&head, stamp);
-    let entry = Arc::new(LogEntry::new(head.cursor, entry));
+    let entry = Arc::new(LogEntry::new(head.cursor, previous, entry));
     Change {
         head,
         entry,

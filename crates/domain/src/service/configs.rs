@@ -26,7 +26,7 @@ impl Service {
         let config = stored.config.clone();
         let placed = self.0.place(stored)?;
         self.0.put_config(placed.config.clone()).await?;
-        placed.begin(head.cursor.revision).await;
+        placed.begin(head.cursor).await;
         Ok((outcome, Body::Config(config)))
     }
 

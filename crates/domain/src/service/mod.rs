@@ -17,13 +17,14 @@ use std::sync::Arc;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    Error, ErrorKind, Limits, Outcome, Principal, Reply, Request, Scope, TaskId, Tenant,
+    Cursor, Error, ErrorKind, Limits, Outcome, Principal, Reply, Request, Scope, TaskId, Tenant,
     decide::Stamp,
     directory::{Directory, ServedAgent},
     error::metadata,
     page::PageKey,
     ports::{Change, Clock, CommitError, Ids, Store, TaskHead, Webhooks},
     reply::Body,
+    resume::{self, SentCursor},
 };
 
 /// How often a command is decided again when others write to the same task at the same time.
@@ -38,6 +39,8 @@ pub struct Context {
     pub agent: Arc<ServedAgent>,
     /// Extensions that the caller asked for, in their order.
     pub requested_extensions: Arc<[String]>,
+    /// Where a stream is to go on, as sent.
+    pub cursor: Option<SentCursor>,
 }
 
 impl Context {
@@ -59,6 +62,18 @@ impl Context {
             return Ok(());
         }
         Err(Error::new(kind, format!("the agent's card does not declare {what}")).outcome(outcome))
+    }
+
+    /// Whether streams are to carry their cursors and may go on after one.
+    fn resumable(&self) -> bool {
+        let requested = self.requested_extensions.iter().any(|uri| uri == resume::URI);
+        requested && self.agent.card.declares_extension(resume::URI)
+    }
+
+    /// Where a stream is to go on, which counts only where the extension is active.
+    fn resumes_after(&self) -> Result<Option<Cursor>, Error> {
+        let sent = self.cursor.as_ref().filter(|_| self.resumable());
+        sent.map(SentCursor::read).transpose()
     }
 
     fn require_streaming(&self) -> Result<(), Error> {
@@ -104,6 +119,8 @@ struct Inner {
     streams_end: CancellationToken,
     /// Set when blocking sends are to answer with the task as it stands.
     waits_end: CancellationToken,
+    /// How streams went on.
+    resumed: stream::Counts,
 }
 
 impl Service {
@@ -120,6 +137,7 @@ impl Service {
             offers: TaskTracker::new(),
             streams_end: CancellationToken::new(),
             waits_end: CancellationToken::new(),
+            resumed: stream::Counts::default(),
         }))
     }
 
@@ -131,6 +149,11 @@ impl Service {
     /// The bounds.
     pub fn limits(&self) -> &Limits {
         &self.0.parts.limits
+    }
+
+    /// How often streams went on after a cursor, and how often one started over, each by its name.
+    pub fn resumed(&self) -> Vec<(&'static str, u64)> {
+        self.0.resumed.all()
     }
 
     /// Ends every stream with its cursor, so that clients come back elsewhere.
@@ -302,7 +325,7 @@ fn reachable(head: &TaskHead, scope: &Scope) -> Result<(), Error> {
 }
 
 /// A stream that ends before its task does: the cursor tells where to go on.
-fn cut(kind: ErrorKind, text: &'static str, cursor: Option<crate::Cursor>) -> Error {
+fn cut(kind: ErrorKind, text: &'static str, cursor: Option<Cursor>) -> Error {
     let error = Error::new(kind, text).retry_after(std::time::Duration::from_secs(1));
     match cursor {
         Some(cursor) => error.with_metadata(metadata::CURSOR, cursor.to_string()),

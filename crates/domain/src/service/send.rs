@@ -15,6 +15,7 @@ use crate::{
     ports::{Change, ConfigPut, CreateError, Creation, Granted, Offer, Pulse, StoredTask},
     reply::{Body, Sent, StreamItem},
     request::{INLINE_CONFIG, SendConfiguration, SendMessage},
+    resume,
 };
 
 /// A message that has been stored and handed to the agent.
@@ -46,7 +47,7 @@ impl Service {
     pub(super) async fn send_streaming_message(&self, context: &Context, request: SendMessage) -> Answered {
         context.require_streaming()?;
         let begun = self.begin(context, request).await?;
-        self.stream_answer(begun).await
+        self.stream_answer(begun, context.resumable()).await
     }
 
     /// Decides, stores and hands over, in the order of decision.
@@ -90,7 +91,7 @@ impl Service {
         );
         inner.store_new(creation).await?;
         if let Some(placed) = placed {
-            placed.begin(0).await;
+            placed.begin(Cursor::START).await;
         }
         let pulse = inner.follow(&id).await?;
         let offer = offer(context, request, TaskSnapshot::clone(&snapshot), false);
@@ -141,7 +142,7 @@ impl Service {
             })
             .await?;
         if let Some(placed) = placed {
-            placed.begin(head.cursor.revision).await;
+            placed.begin(head.cursor).await;
         }
         // Read before the agent hears of it, so that a stream's first event is the task as the message found it.
         let StoredTask { head: read, task } = inner.read(&id).await?;
@@ -157,7 +158,7 @@ impl Service {
         })
     }
 
-    async fn stream_answer(&self, mut begun: Begun) -> Answered {
+    async fn stream_answer(&self, mut begun: Begun, resumable: bool) -> Answered {
         let handed = async {
             match (&mut begun.handed).await {
                 Ok(Ok(Handed::Taken)) | Err(_) => Ok(None),
@@ -183,8 +184,8 @@ impl Service {
         }
         let events = match begun.outcome {
             // From before its first entry: the entry that shows the task is the first event.
-            Outcome::TaskCreated => stream::from_start(&self.0, begun.task, begun.pulse),
-            _ => stream::from_snapshot(&self.0, begun.snapshot, begun.cursor, begun.pulse),
+            Outcome::TaskCreated => stream::from_start(&self.0, begun.task, begun.pulse, resumable).await?,
+            _ => stream::from_snapshot(&self.0, begun.snapshot, begun.cursor, begun.pulse, resumable),
         };
         Ok((begun.outcome, Body::Stream(events)))
     }
@@ -202,10 +203,16 @@ fn offer(context: &Context, request: SendMessage, task: TaskSnapshot, follow_up:
         message,
         metadata: request.metadata,
         accepted_output_modes: request.configuration.accepted_output_modes,
-        extensions: context.requested_extensions.to_vec(),
+        extensions: for_agent(&context.requested_extensions),
         follow_up,
         attempt: 1,
     }
+}
+
+/// What the gateway does itself is none of the agent's business.
+fn for_agent(requested: &[String]) -> Vec<String> {
+    let own = |uri: &&String| *uri != resume::URI;
+    requested.iter().filter(own).cloned().collect()
 }
 
 impl Inner {

@@ -82,6 +82,7 @@ impl Service {
 
     pub(super) async fn subscribe_to_task(&self, context: &Context, request: SubscribeToTask) -> Answered {
         context.require_streaming()?;
+        let resumes_after = context.resumes_after()?;
         let inner = &self.0;
         // Attached before the state is looked at, so that no event falls in between.
         let pulse = inner.store().follow(&request.id).await?;
@@ -89,12 +90,16 @@ impl Service {
             .reach(&request.id, &context.scope(request.tenant.as_ref()))
             .await?;
         let pulse = pulse.ok_or_else(Error::task_not_found)?;
+        if let Some(cursor) = resumes_after {
+            let events = stream::after(inner, request.id, cursor, pulse).await?;
+            return Ok((Outcome::Subscribed, Body::Stream(events)));
+        }
         if head.status.state.is_terminal() {
             let text = format!("the task is {}; read it with GetTask", head.status.state.name());
             return Err(Error::new(ErrorKind::UnsupportedOperation, text).outcome(Outcome::TaskTerminal));
         }
         let StoredTask { head, task } = inner.read(&request.id).await?;
-        let events = stream::from_snapshot(inner, task, head.cursor, pulse);
+        let events = stream::from_snapshot(inner, task, head.cursor, pulse, context.resumable());
         Ok((Outcome::Subscribed, Body::Stream(events)))
     }
 }

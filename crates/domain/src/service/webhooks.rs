@@ -5,7 +5,7 @@ use async_trait::async_trait;
 
 use super::{Inner, Service};
 use crate::{
-    Error, ErrorKind, Outcome, PushNotificationConfigId, Revision, TaskId, TaskPushNotificationConfig,
+    Cursor, Error, ErrorKind, Outcome, PushNotificationConfigId, TaskId, TaskPushNotificationConfig,
     error::Violation,
     ports::{Delivery, Webhooks},
     push::StoredConfig,
@@ -19,7 +19,7 @@ pub(super) struct Placed {
 
 impl Placed {
     /// To be called once the configuration is stored.
-    pub(super) async fn begin(self, after: Revision) {
+    pub(super) async fn begin(self, after: Cursor) {
         self.place.begin(self.config, after).await;
     }
 }
@@ -68,5 +68,5 @@ impl Webhooks for Undelivered {
 
 #[async_trait]
 impl Delivery for Undelivered {
-    async fn begin(self: Box<Self>, _: StoredConfig, _: Revision) {}
+    async fn begin(self: Box<Self>, _: StoredConfig, _: Cursor) {}
 }

@@ -61,20 +61,24 @@ async fn events_come_in_order_with_the_activated_extensions_before_them() {
 }
 
 #[tokio::test]
-async fn an_error_known_before_the_first_event_is_the_calls_and_opens_no_stream() {
-    let refused = gateway(|_, _| Err(Error::task_not_found()));
-    let begun = streaming(|| stream_of(Vec::new(), Some(Error::task_not_found())));
-    for gateway in [refused, begun] {
-        let request = call("/lf.a2a.v1.A2AService/SubscribeToTask", framed(b"\x12\x01t"));
-        let answer = send(&clients(gateway).await, request).await;
-        assert!(answer.body.is_empty());
-        assert_eq!(
-            answer.headers["grpc-status"], "5",
-            "the status stands in the head"
-        );
-        let status = answer.status.unwrap();
-        assert_eq!(status.get_details_error_info().unwrap().reason, "TASK_NOT_FOUND");
-    }
+async fn an_error_in_place_of_a_stream_is_the_calls_and_opens_none() {
+    let gateway = gateway(|_, _| Err(Error::task_not_found()));
+    let request = call("/lf.a2a.v1.A2AService/SubscribeToTask", framed(b"\x12\x01t"));
+    let answer = send(&clients(gateway).await, request).await;
+    assert!(answer.body.is_empty());
+    assert_eq!(
+        answer.headers["grpc-status"], "5",
+        "the status stands in the head"
+    );
+    let status = answer.status.unwrap();
+    assert_eq!(status.get_details_error_info().unwrap().reason, "TASK_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_stream_that_is_quiet_at_first_is_opened_at_once() {
+    let gateway = streaming(|| Box::pin(futures::stream::pending()));
+    let response = subscribe(clients(gateway).await).await.unwrap();
+    assert_eq!(response.metadata().get("a2a-extensions").unwrap(), "urn:a");
 }
 
 #[tokio::test]

@@ -51,7 +51,12 @@ async fn a_task_that_is_discarded_is_not_followed_any_more() {
         .put_config(ConfigPut::new(config.clone(), 10))
         .await
         .unwrap();
-    bench.courier.reserve().unwrap().begin(config, 0).await;
+    bench
+        .courier
+        .reserve()
+        .unwrap()
+        .begin(config, gateway_domain::Cursor::START)
+        .await;
     assert_eq!(bench.courier.followers(), 1);
     assert!(bench.store.discard(&task).await.unwrap());
     bench.nobody_is_followed().await;

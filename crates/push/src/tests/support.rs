@@ -117,7 +117,7 @@ impl Bench {
             .put_config(ConfigPut::new(config.clone(), 100))
             .await
             .unwrap();
-        place.begin(config, head.cursor.revision).await;
+        place.begin(config, head.cursor).await;
     }
 
     /// The same for a receiver.

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use gateway_domain::{LogEntry, Revision};
+use gateway_domain::{Cursor, LogEntry, Revision};
 
 /// Entries that are kept of a task.
 const MOST_ENTRIES: usize = 256;
@@ -17,15 +17,21 @@ pub(crate) struct Recent {
 }
 
 impl Recent {
-    /// The entries after a revision, at most so many; nothing where they are not here up to `newest`.
-    pub(crate) fn read(&self, after: Revision, newest: Revision, most: usize) -> Option<Vec<Arc<LogEntry>>> {
+    /// The entries after a place, at most so many; nothing where they are not here up to `newest`, or the place is of
+    /// another timeline.
+    pub(crate) fn read(&self, after: Cursor, newest: Revision, most: usize) -> Option<Vec<Arc<LogEntry>>> {
         let (first, last) = (self.entries.front()?, self.entries.back()?);
-        if last.cursor.revision < newest || after >= last.cursor.revision {
+        if last.cursor.revision < newest || after.revision >= last.cursor.revision {
             return None;
         }
-        let skipped = (after + 1).checked_sub(first.cursor.revision)?;
-        let skipped = usize::try_from(skipped).ok()?;
-        Some(self.entries.iter().skip(skipped).take(most).cloned().collect())
+        let skipped = (after.revision + 1).checked_sub(first.cursor.revision)?;
+        let mut following = self
+            .entries
+            .iter()
+            .skip(usize::try_from(skipped).ok()?)
+            .peekable();
+        following.peek().filter(|next| next.follows(after))?;
+        Some(following.take(most).cloned().collect())
     }
 
     /// Whether a reader that has all up to a revision reads at the end of what is here.
@@ -41,10 +47,7 @@ impl Recent {
         let Some(first) = read.first() else {
             return;
         };
-        let follows = self
-            .entries
-            .back()
-            .is_some_and(|last| last.cursor.revision + 1 == first.cursor.revision);
+        let follows = self.entries.back().is_some_and(|last| first.follows(last.cursor));
         if !follows {
             self.entries.clear();
             self.bytes = 0;
@@ -62,14 +65,23 @@ impl Recent {
 
 #[cfg(test)]
 mod tests {
-    use gateway_domain::{Cursor, Entry, Message, MessageId};
+    use gateway_domain::{Entry, Message, MessageId};
 
     use super::*;
 
+    /// Where every entry of these tests has the same mark.
+    fn place(revision: Revision) -> Cursor {
+        Cursor { revision, mark: 0 }
+    }
+
     fn entry(revision: Revision, bytes: usize) -> Arc<LogEntry> {
         let message = Message::agent_text(MessageId::new("m"), "x".repeat(bytes));
-        let cursor = Cursor { revision, mark: 0 };
-        Arc::new(LogEntry::new(cursor, Entry::MessageTaken(Arc::new(message))))
+        let (cursor, previous) = (place(revision), 0);
+        Arc::new(LogEntry::new(
+            cursor,
+            previous,
+            Entry::MessageTaken(Arc::new(message)),
+        ))
     }
 
     fn entries(revisions: impl IntoIterator<Item = Revision>) -> Vec<Arc<LogEntry>> {
@@ -77,7 +89,7 @@ mod tests {
     }
 
     fn revisions(recent: &Recent, after: Revision, newest: Revision, most: usize) -> Option<Vec<Revision>> {
-        let read = recent.read(after, newest, most)?;
+        let read = recent.read(place(after), newest, most)?;
         Some(read.iter().map(|entry| entry.cursor.revision).collect())
     }
 
@@ -93,6 +105,15 @@ mod tests {
         assert_eq!(revisions(&recent, 6, 6, 10), None, "nothing follows here");
         assert_eq!(revisions(&recent, 3, 7, 10), None, "a newer one is not here yet");
         assert!(recent.ends_at_or_before(6) && !recent.ends_at_or_before(5));
+    }
+
+    #[test]
+    fn a_place_of_another_timeline_is_not_here() {
+        let mut recent = Recent::default();
+        recent.extend(&entries(3..=5));
+        let elsewhere = Cursor { revision: 3, mark: 9 };
+        assert!(recent.read(place(3), 5, 10).is_some());
+        assert!(recent.read(elsewhere, 5, 10).is_none());
     }
 
     #[test]

@@ -117,7 +117,7 @@ async fn a_replica_is_not_ready_once_redis_has_been_away_for_seconds_and_ready_w
     let Replica { store, mut server } = Replica::new(Settings::default()).await;
     assert!(store.is_ready());
     server.kill();
-    assert!(store.log(&TaskId::new("00-x"), 0, 1).await.is_err());
+    assert!(store.log(&TaskId::new("00-x"), Cursor::START, 1).await.is_err());
     assert!(store.is_ready(), "a short break is no reason");
     while store.is_ready() {
         sleep(Duration::from_millis(50)).await;
@@ -158,12 +158,13 @@ async fn a_log_entry_of_a_later_release_is_an_error_and_no_gap() {
     let mut raised = redis::cmd("HSET");
     raised
         .arg(layout.key(bucket, crate::keys::TASK, id.as_str()))
-        .arg("rev")
-        .arg(2);
+        .arg(&["rev", "2", "news", "2-00000000 1 1 0"]);
     let _set: i64 = raw(&store, &raised).await;
-    let read = store.log(&id, 1, 10).await;
+    let read = store.log(&id, place(1), 10).await;
     assert!(read.is_err_and(|error| error.cause.contains("format '2'")));
-    assert!(matches!(store.log(&id, 2, 10).await, Ok(LogRead::Entries(entries)) if entries.is_empty()));
+    assert!(
+        matches!(store.log(&id, place(2), 10).await, Ok(LogRead::Entries(entries)) if entries.is_empty())
+    );
 }
 
 #[tokio::test]

@@ -71,7 +71,7 @@ async fn readers_on_two_replicas_see_every_entry_once_and_in_order_while_their_n
             other.clone()
         };
         let pulse = replica.follow(&id).await.unwrap().unwrap();
-        let mut tail = Tail::new(replica, id.clone(), pulse, 0, 7);
+        let mut tail = Tail::new(replica, id.clone(), pulse, Cursor::START, 7);
         readers.push(tokio::spawn(async move {
             let mut seen = Vec::new();
             while !tail.is_over() || seen.len() < 202 {
@@ -111,9 +111,9 @@ async fn readers_of_one_replica_share_what_is_decoded() {
         .wait_for(|pulse| pulse.cursor.revision == 2)
         .await
         .unwrap();
-    let read = async || match other.log(&id, 1, 10).await.unwrap() {
+    let read = async || match other.log(&id, place(1), 10).await.unwrap() {
         LogRead::Entries(entries) => entries,
-        LogRead::Gone => panic!("it is held"),
+        lost => panic!("{lost:?}"),
     };
     let (one, another): (Vec<Arc<LogEntry>>, Vec<Arc<LogEntry>>) = (read().await, read().await);
     assert_eq!(one.len(), 1);

@@ -11,8 +11,8 @@ use super::CallObserver;
 use crate::{
     METRICS, Metrics,
     list::{
-        BUILD, DROPPED_REPORTS, FINISHED_TASKS, Kind, LIVE_TASKS, RETIRED_TASKS, WEBHOOK_CALLS,
-        WEBHOOK_DEAD_LETTERS, WEBHOOK_GAPS, WEBHOOKS, WEBHOOKS_RETRYING,
+        BUILD, DROPPED_REPORTS, FINISHED_TASKS, Kind, LIVE_TASKS, RETIRED_TASKS, STREAMS_RESUMED,
+        WEBHOOK_CALLS, WEBHOOK_DEAD_LETTERS, WEBHOOK_GAPS, WEBHOOKS, WEBHOOKS_RETRYING,
     },
     logs::{Format, tests::logged},
 };
@@ -59,6 +59,7 @@ fn the_exposition_holds_the_metrics_of_the_list_and_no_others() {
     for plain in [&WEBHOOKS, &WEBHOOKS_RETRYING, &WEBHOOK_GAPS] {
         metrics.watch(plain, || vec![("", 9)]);
     }
+    metrics.watch(&STREAMS_RESUMED, || vec![("continued", 9)]);
     metrics.watch(&WEBHOOK_CALLS, || vec![("delivered", 10)]);
     metrics.watch(&WEBHOOK_DEAD_LETTERS, || vec![("refused", 11)]);
     metrics.watch(&BUILD, || vec![("1.2.3", 1)]);

@@ -10,7 +10,7 @@ use std::{
 };
 
 use gateway_domain::{
-    ContextId, Error, Limits, Revision, Scope, TaskId, Tenant,
+    ContextId, Cursor, Error, Limits, LogEntry, Scope, TaskId, Tenant,
     decide::{self, NewTask, Stamp},
     lifecycle::Move,
     ports::{
@@ -205,8 +205,16 @@ impl Bench {
         self.reader.read(id).await.unwrap().unwrap()
     }
 
-    pub(super) async fn log(&self, id: &TaskId, after: Revision, most: usize) -> LogRead {
+    pub(super) async fn log(&self, id: &TaskId, after: Cursor, most: usize) -> LogRead {
         self.reader.log(id, after, most).await.unwrap()
+    }
+
+    /// The whole log, which must be held.
+    pub(super) async fn whole_log(&self, id: &TaskId) -> Vec<Arc<LogEntry>> {
+        match self.log(id, Cursor::START, 10_000).await {
+            LogRead::Entries(entries) => entries,
+            lost => panic!("{lost:?}"),
+        }
     }
 
     pub(super) async fn list(&self, query: ListQuery) -> Listing {

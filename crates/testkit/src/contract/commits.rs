@@ -15,6 +15,7 @@ use crate::build::{agent_message, moment, new_task, scope};
 
 pub async fn a_commit_is_seen_by_every_read_that_follows(bench: &Bench) {
     let id = bench.visible_task(0).await;
+    let begun = bench.head(&id).await.cursor;
     let made = bench.step(&id, Move::Work, 5).await;
 
     assert_eq!(*bench.head(&id).await, made);
@@ -23,7 +24,7 @@ pub async fn a_commit_is_seen_by_every_read_that_follows(bench: &Bench) {
     assert_eq!(task.status, made.status);
     assert_eq!(task.status.state, TaskState::Working);
     assert_eq!(task.status.timestamp, moment(5));
-    let LogRead::Entries(entries) = bench.log(&id, 1, 10).await else {
+    let LogRead::Entries(entries) = bench.log(&id, begun, 10).await else {
         panic!("the log is held");
     };
     assert_eq!(entries.len(), 1);
@@ -43,7 +44,7 @@ pub async fn a_commit_on_a_revision_that_has_passed_conflicts_and_changes_nothin
             decide::act(head, complete.clone(), limits, stamp)
         })
         .await;
-    bench.append(&id, "a", "meanwhile").await;
+    let meanwhile = bench.append(&id, "a", "meanwhile").await;
     let before = bench.read(&id).await;
 
     let refused = bench.writer().commit(late).await;
@@ -51,7 +52,9 @@ pub async fn a_commit_on_a_revision_that_has_passed_conflicts_and_changes_nothin
     assert!(matches!(refused, Err(CommitError::Conflict)), "{refused:?}");
     let after = bench.read(&id).await;
     assert_eq!((after.head, after.task), (before.head, before.task));
-    assert!(matches!(bench.log(&id, 2, 10).await, LogRead::Entries(entries) if entries.is_empty()));
+    assert!(
+        matches!(bench.log(&id, meanwhile.cursor, 10).await, LogRead::Entries(entries) if entries.is_empty())
+    );
     let listed = bench.list(everything(scope(None, None))).await.tasks;
     assert_eq!(listed[0].status.state, TaskState::Submitted);
 }
@@ -123,9 +126,7 @@ pub async fn a_task_is_the_fold_of_its_log(bench: &Bench) {
     bench.take_message(&id, "second more").await;
     let made = bench.step(&id, Move::Complete, 5).await;
 
-    let LogRead::Entries(entries) = bench.log(&id, 0, 100).await else {
-        panic!("the log is held");
-    };
+    let entries = bench.whole_log(&id).await;
     let revisions = entries.iter().map(|entry| entry.cursor.revision);
     assert!(revisions.eq(1..=made.cursor.revision), "one entry a revision");
     entries.iter().for_each(|entry| fold.apply(&entry.entry));

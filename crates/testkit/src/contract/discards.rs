@@ -1,6 +1,6 @@
 //! Discarding: only what no client can have seen.
 
-use gateway_domain::{TaskId, decide::NewTask, ports::LogRead};
+use gateway_domain::{Cursor, TaskId, decide::NewTask, ports::LogRead};
 
 use super::{Bench, bench::everything};
 use crate::build::{config, new_task, scope};
@@ -20,7 +20,7 @@ pub async fn a_hidden_task_is_discarded_as_if_it_had_never_been(bench: &Bench) {
     let reader = bench.reader();
     assert_eq!(reader.head(&id).await.unwrap(), None);
     assert!(reader.read(&id).await.unwrap().is_none());
-    assert!(matches!(bench.log(&id, 0, 1).await, LogRead::Gone));
+    assert!(matches!(bench.log(&id, Cursor::START, 1).await, LogRead::Gone));
     assert!(reader.follow(&id).await.unwrap().is_none());
     assert!(reader.all(None, 10).await.unwrap().is_empty());
     assert_eq!(reader.configs(&id, None, 10).await.unwrap(), []);
@@ -57,5 +57,6 @@ pub async fn a_discarded_id_can_be_created_again(bench: &Bench) {
     bench.create(new_task(id.clone()), 1).await;
     let stored = bench.read(&id).await;
     assert_eq!((stored.head.cursor.revision, stored.task.history.len()), (1, 1));
-    assert!(matches!(bench.log(&id, 1, 10).await, LogRead::Entries(entries) if entries.is_empty()));
+    let read = bench.log(&id, stored.head.cursor, 10).await;
+    assert!(matches!(read, LogRead::Entries(entries) if entries.is_empty()));
 }

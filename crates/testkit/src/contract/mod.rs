@@ -102,6 +102,8 @@ contract! { $
             a_reader_that_has_all_gets_nothing,
             the_log_of_a_task_that_is_not_there_is_gone,
             entries_keep_their_cursors_and_what_goes_out,
+            each_entry_follows_the_one_before_and_no_other,
+            a_place_that_is_none_of_the_log_is_told_apart,
         }
         follows::{
             a_follower_is_told_of_the_newest_commit_when_it_returns,
@@ -199,6 +201,7 @@ contract! { $
     SHORT_LOG:
         logs::{
             entries_beyond_the_bound_are_gone_and_the_newest_are_held,
+            the_oldest_entry_held_tells_what_it_follows,
             a_task_stays_whole_when_its_log_is_cut,
         };
 }

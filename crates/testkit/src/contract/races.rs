@@ -6,7 +6,7 @@ use gateway_domain::{
     TaskId, TaskState, decide,
     lifecycle::Move,
     page::TaskPosition,
-    ports::{CommitError, LogRead},
+    ports::{CommitError, LogRead, Pulse},
     request::AgentAction,
 };
 use tokio::{sync::Barrier, task::JoinSet};
@@ -83,9 +83,7 @@ pub async fn a_hundred_commits_that_decide_again_take_a_hundred_revisions(bench:
     .await;
     made.sort_unstable();
     assert!(made.into_iter().eq(2..=101), "each took a revision of its own");
-    let LogRead::Entries(entries) = bench.log(&id, 0, 200).await else {
-        panic!("the log is held");
-    };
+    let entries = bench.whole_log(&id).await;
     let mut fold = first;
     entries.iter().for_each(|entry| fold.apply(&entry.entry));
     let stored = bench.read(&id).await;
@@ -149,16 +147,17 @@ pub async fn what_a_follower_is_told_can_be_read(bench: &Bench) {
     let reader = {
         let (bench, id) = (bench.clone(), id.clone());
         tokio::spawn(async move {
-            let mut at = 1;
-            while at < 101 {
-                let told = *pulse.wait_for(|pulse| pulse.cursor.revision > at).await.unwrap();
+            let mut at = pulse.borrow().cursor;
+            while at.revision < 101 {
+                let news = |pulse: &Pulse| pulse.cursor.revision > at.revision;
+                let told = *pulse.wait_for(news).await.unwrap();
                 let head = bench.head(&id).await;
                 assert!(head.cursor.revision >= told.cursor.revision, "read what was told");
                 let LogRead::Entries(entries) = bench.log(&id, at, 1_000).await else {
                     panic!("the log is held");
                 };
                 assert!(entries.iter().any(|entry| entry.cursor == told.cursor));
-                at = entries.last().unwrap().cursor.revision;
+                at = entries.last().unwrap().cursor;
             }
         })
     };

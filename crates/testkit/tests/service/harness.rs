@@ -18,6 +18,7 @@ use gateway_domain::{
         AgentAction, AgentCommand, CancelTask, GetTask, ListTasks, SendConfiguration, SendMessage,
         SubscribeToTask, TaskFilter,
     },
+    resume::{self, SentCursor},
     service::{Context, Parts},
 };
 use gateway_store_memory::{MemoryStore, Settings};
@@ -49,6 +50,7 @@ impl World {
         let agent = Arc::new(Scripted::new(ids.clone()));
         let capabilities = AgentCapabilities {
             streaming: Some(true),
+            extensions: vec![resume::extension()],
             ..AgentCapabilities::default()
         };
         let served = Arc::new(ServedAgent {
@@ -72,6 +74,7 @@ impl World {
             principal: Arc::new(Principal::anonymous(Actor::Client)),
             agent: served,
             requested_extensions: Arc::default(),
+            cursor: None,
         };
         Arc::new(Self {
             service,
@@ -83,6 +86,15 @@ impl World {
 
     pub(crate) async fn handle(&self, request: Request) -> Result<Reply, Error> {
         self.service.handle(&self.context, request).await
+    }
+
+    /// The same by somebody who declares extensions.
+    pub(crate) async fn handle_with(&self, extensions: &[String], request: Request) -> Result<Reply, Error> {
+        let context = Context {
+            requested_extensions: extensions.into(),
+            ..self.context.clone()
+        };
+        self.service.handle(&context, request).await
     }
 
     /// A message of a client; each has an id of its own.
@@ -147,6 +159,41 @@ impl World {
             .map(stream_of)
     }
 
+    /// A stream whose extension is active, after a cursor if one is sent.
+    pub(crate) async fn resume(&self, task: &TaskId, cursor: Option<&str>) -> Result<EventStream, Error> {
+        let context = Context {
+            requested_extensions: [resume::URI.to_owned()].into(),
+            cursor: cursor.map(sent),
+            ..self.context.clone()
+        };
+        let request = SubscribeToTask {
+            tenant: None,
+            id: task.clone(),
+        };
+        let reply = self
+            .service
+            .handle(&context, Request::SubscribeToTask(request))
+            .await?;
+        assert_eq!(reply.activated, [resume::URI]);
+        Ok(stream_of(reply))
+    }
+
+    /// A stream after a cursor whose extension is not active.
+    pub(crate) async fn subscribe_after(&self, task: &TaskId, cursor: &str) -> Result<EventStream, Error> {
+        let context = Context {
+            cursor: Some(sent(cursor)),
+            ..self.context.clone()
+        };
+        let request = SubscribeToTask {
+            tenant: None,
+            id: task.clone(),
+        };
+        self.service
+            .handle(&context, Request::SubscribeToTask(request))
+            .await
+            .map(stream_of)
+    }
+
     pub(crate) async fn cancel(&self, task: &TaskId) -> Result<Reply, Error> {
         let request = CancelTask {
             tenant: None,
@@ -205,6 +252,13 @@ impl World {
             action: AgentAction::Move(step, None),
         };
         self.handle(Request::AgentCommand(command)).await
+    }
+}
+
+fn sent(cursor: &str) -> SentCursor {
+    SentCursor {
+        field: "last-event-id",
+        text: cursor.to_owned(),
     }
 }
 

@@ -4,6 +4,7 @@ use gateway_domain::{
     Cursor, ErrorKind, Operation, Scope, TaskId, Timestamp,
     page::{PageKey, TaskPosition},
     request::TaskFilter,
+    resume::SentCursor,
 };
 
 use crate::run::Target;
@@ -30,6 +31,11 @@ fn check(bytes: &[u8]) {
     if let Ok(cursor) = text.parse::<Cursor>() {
         assert_eq!(cursor.to_string().parse(), Ok(cursor));
     }
+    let sent = SentCursor {
+        field: "last-event-id",
+        text: text.to_owned(),
+    };
+    assert_eq!(sent.read().ok(), text.parse::<Cursor>().ok());
     let _ = text.parse::<Timestamp>();
     foreign_token(text);
 }
