@@ -1,7 +1,7 @@
 //! The runs of a built-in agent: at most one for a task at a time, each a spawned task that is owned and drained.
 //!
 //! A run is stopped between two commands, never in the middle of one. It lives in this process only: when that ends,
-//! so does the run, and the task stays as it was stored.
+//! so does the run, and the task stays as it was stored, for another run to go on with.
 
 mod stage;
 #[cfg(test)]
@@ -99,9 +99,14 @@ impl<T: Send + 'static> Runs<T> {
             return Ok(());
         };
         let shared = &self.0;
-        let stage = Stage::new(desk, signals, shared.draining.clone(), shared.counters.clone());
+        let stage = Stage::new(
+            desk,
+            signals.clone(),
+            shared.draining.clone(),
+            shared.counters.clone(),
+        );
         // Boxed, since the runtime copies a future several times before and after its life.
-        let run = Box::pin(run(shared.clone(), task.clone(), stage, play));
+        let run = Box::pin(run(shared.clone(), task.clone(), signals, stage, play));
         shared.tracker.spawn(run);
         Ok(())
     }
@@ -115,6 +120,13 @@ impl<T: Send + 'static> Runs<T> {
         signals.stop.cancel();
         signals.ended.cancelled().await;
         CancelAnswer::Agreed
+    }
+
+    /// Has the run of a task stop between two commands, and does not wait for it.
+    pub fn release(&self, task: &TaskId) {
+        if let Some(entry) = self.0.lock().runs.get(task) {
+            entry.signals.stop.cancel();
+        }
     }
 
     /// Waits for the runs under way, at most so long; then stops those that are left, and waits for that.
@@ -147,13 +159,15 @@ impl<T> Shared<T> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a turn into the queue of its task. Hands back the signals of a run that has to be begun for it.
+    /// Puts a turn into the queue of its task. Hands back the signals of a run that has to be begun for it: also where
+    /// one is there that was told to stop, which takes no further turn.
     fn enter(&self, task: &TaskId, turn: T) -> Result<Option<Arc<Signals>>, Closed> {
         let mut live = self.lock();
         if live.closed {
             return Err(Closed);
         }
-        if let Some(entry) = live.runs.get_mut(task) {
+        let going_on = |entry: &&mut Entry<T>| !entry.signals.stop.is_cancelled();
+        if let Some(entry) = live.runs.get_mut(task).filter(going_on) {
             if entry.waiting.len() == MOST_WAITING {
                 entry.waiting.pop_front();
             }
@@ -176,44 +190,61 @@ impl<T> Shared<T> {
 
     /// The next turn of a run. Where there is none the run is over: looking and leaving are one step, so that no turn
     /// comes in between and is lost.
-    fn next(&self, task: &TaskId) -> Option<T> {
+    fn next(&self, task: &TaskId, own: &Arc<Signals>) -> Option<T> {
         let mut live = self.lock();
         let turn = live
             .runs
             .get_mut(task)
+            .filter(|entry| Arc::ptr_eq(&entry.signals, own))
             .and_then(|entry| entry.waiting.pop_front());
         if turn.is_none() {
-            remove(&mut live, task);
+            remove(&mut live, task, own);
         }
         turn
     }
 
-    fn leave(&self, task: &TaskId) {
-        remove(&mut self.lock(), task);
+    fn leave(&self, task: &TaskId, own: &Arc<Signals>) {
+        remove(&mut self.lock(), task, own);
     }
 }
 
-fn remove<T>(live: &mut Live<T>, task: &TaskId) {
-    if let Some(entry) = live.runs.remove(task) {
-        entry.signals.ended.cancel();
+/// Removes a run, unless another has its place already.
+fn remove<T>(live: &mut Live<T>, task: &TaskId, own: &Arc<Signals>) {
+    if live
+        .runs
+        .get(task)
+        .is_some_and(|entry| Arc::ptr_eq(&entry.signals, own))
+    {
+        live.runs.remove(task);
     }
+    own.ended.cancel();
 }
 
 /// One turn after the other, until the task ends or waits with nothing to be taken. A run that breaks, by a panic as
 /// well, never leaves its task as if somebody were at it.
-async fn run<T, P: Play<T>>(shared: Arc<Shared<T>>, task: TaskId, stage: Stage, play: Arc<P>) {
-    while let Some(turn) = shared.next(&task) {
+async fn run<T, P: Play<T>>(
+    shared: Arc<Shared<T>>,
+    task: TaskId,
+    own: Arc<Signals>,
+    stage: Stage,
+    play: Arc<P>,
+) {
+    while let Some(turn) = shared.next(&task, &own) {
         let played = AssertUnwindSafe(play.perform(turn, &stage)).catch_unwind().await;
         match played {
             Ok(Ok(End::Waiting)) => {}
-            Ok(Ok(End::Finished) | Err(Stop::Asked | Stop::TaskEnded)) => return shared.leave(&task),
+            Ok(Ok(End::Finished) | Err(Stop::Asked | Stop::TaskEnded)) => return shared.leave(&task, &own),
+            Ok(Err(Stop::Away(cause))) => {
+                stage.give_back(&task, &cause).await;
+                return shared.leave(&task, &own);
+            }
             Ok(Err(Stop::Broken(cause))) => {
                 stage.break_off(&task, &cause).await;
-                return shared.leave(&task);
+                return shared.leave(&task, &own);
             }
             Err(_) => {
                 stage.break_off(&task, "the run panicked").await;
-                return shared.leave(&task);
+                return shared.leave(&task, &own);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use crate::{AgentCard, Error, ErrorKind, Message, Outcome, Part, Tenant, ports::Agent};
+use crate::{AgentCard, Error, ErrorKind, Message, Outcome, Part, TaskId, Tenant, ports::Agent};
 
 /// An agent, its cards, and what it takes.
 pub struct ServedAgent {
@@ -163,6 +163,17 @@ impl Directory {
         }
         begun.insert(tenant.clone());
         Ok(())
+    }
+
+    /// Has every agent stop its run of a task, where it has one, without an end.
+    pub fn release(&self, task: &TaskId) {
+        self.default.agent.release(task);
+        if let Tenants::Listed(tenants) = &self.tenants {
+            tenants
+                .values()
+                .filter(|served| !Arc::ptr_eq(served, &self.default))
+                .for_each(|served| served.agent.release(task));
+        }
     }
 
     fn is_reserved(&self, tenant: &Tenant) -> bool {

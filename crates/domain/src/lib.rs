@@ -30,6 +30,7 @@ pub mod service;
 pub mod tail;
 pub mod task;
 pub mod time;
+pub mod work;
 
 pub use artifact::Artifact;
 pub use card::AgentCard;

@@ -359,6 +359,10 @@ pub trait Agent: Send + Sync {
 
     /// Asks it to stop a task. The caller bounds the wait.
     async fn cancel(&self, task: &TaskId, metadata: Option<&Object>) -> CancelAnswer;
+
+    /// Has it stop its run of a task without an end, soon and without a word: another replica goes on with it. What the
+    /// run still reports may be refused.
+    fn release(&self, _task: &TaskId) {}
 }
 
 /// A message for an agent.
@@ -376,7 +380,8 @@ pub struct Offer {
     pub extensions: Vec<String>,
     /// Whether the task had begun before this message.
     pub follow_up: bool,
-    /// 1 for the first time that this message is offered.
+    /// 1 for the first time that this message is offered. From the second time on the task may hold what a former run
+    /// made of it: the agent goes on from there, and does not begin again.
     pub attempt: u32,
 }
 
@@ -412,6 +417,9 @@ pub enum CancelAnswer {
 }
 
 /// Where an agent's run reports: the agent commands for one task, and the task itself.
+///
+/// A run holds its desk as long as it may still act. When the last desk of a task is dropped the run is over: what the
+/// gateway kept so that another replica could go on with it is then removed.
 #[async_trait]
 pub trait Desk: Send + Sync {
     /// Carries out an agent command.
@@ -425,6 +433,12 @@ pub trait Desk: Send + Sync {
     /// # Errors
     /// TaskNotFound, Unavailable.
     async fn task(&self) -> Result<TaskSnapshot, Error>;
+
+    /// The run cannot go on here, and is to be begun once more when its desk is dropped; says whether it will be. Where
+    /// it will not, the task is the run's to end.
+    fn give_back(&self) -> bool {
+        false
+    }
 }
 
 /// Delivers what happens to tasks to the receivers that were configured for them (§4.3.3).

@@ -8,6 +8,7 @@ use gateway_domain::{
     directory::ExtendedCard,
     ports::{Agent, Clock, Ids},
     principal::{Anonymous, Authenticator},
+    work::Keeper,
 };
 use gateway_edge::document::Document;
 use gateway_pipeline::{
@@ -25,7 +26,7 @@ use crate::{
     listeners::{Sockets, StartError},
     observers::Both,
     port::{Parts, port},
-    running::{Listening, Running},
+    running::{Listening, Running, RunningParts},
     store::Kept,
     webhooks,
 };
@@ -102,7 +103,9 @@ impl Assembly {
         let keeping = Keeping {
             store: store.port(),
             page_key: store.page_key(&self.settings).await?,
+            keeper: store.keeper(&self.settings, &self.clock, &self.ids),
         };
+        let keeper = keeping.keeper.clone();
         let courier = webhooks::courier(&self.settings.push, store.port(), self.resolver, &metrics);
         let extended = self.extended_card.or_else(|| self.settings.card.extended(&card));
         let cards = Cards {
@@ -119,7 +122,7 @@ impl Assembly {
             self.ids,
         );
 
-        watch(&metrics, &store, &worker, &service);
+        watch(&metrics, &store, &worker, &service, keeper.as_ref());
 
         let edge = bounds::edge(&self.settings.connections);
         let calls = CallObserver::new(metrics.clone(), self.settings.logging.refusals_per_second);
@@ -142,9 +145,17 @@ impl Assembly {
         ports
             .listen(&self.settings.listeners, sockets, &mut listening, metrics)
             .await;
-        Ok(Running::new(
-            addresses, listening, service, worker, courier, store, self.clock,
-        ))
+        let parts = RunningParts {
+            addresses,
+            listening,
+            service,
+            worker,
+            keeper,
+            courier,
+            store,
+            clock: self.clock,
+        };
+        Ok(parts.run())
     }
 }
 
@@ -156,10 +167,19 @@ fn observer(calls: CallObserver, further: Option<Arc<dyn Observer>>) -> Arc<dyn 
 }
 
 /// Has the metrics read what is counted elsewhere.
-fn watch(metrics: &Metrics, store: &Kept, worker: &Worker, service: &Service) {
+fn watch(metrics: &Metrics, store: &Kept, worker: &Worker, service: &Service, keeper: Option<&Keeper>) {
     store.watch(metrics);
     let service = service.clone();
     metrics.watch(&list::STREAMS_RESUMED, move || service.resumed());
+    if let Some(keeper) = keeper {
+        let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let own = keeper.clone();
+        metrics.watch(&list::LEASES, move || vec![("", number(own.count()))]);
+        let own = keeper.clone();
+        metrics.watch(&list::LEASES_TAKEN, move || vec![("", own.taken())]);
+        let own = keeper.clone();
+        metrics.watch(&list::LEASES_LOST, move || vec![("", own.lost())]);
+    }
     let worker = worker.clone();
     metrics.watch(&list::DROPPED_REPORTS, move || {
         vec![("", worker.dropped_reports())]

@@ -13,6 +13,7 @@ use gateway_domain::{
     page::PageKey,
     ports::{Agent, Clock, Ids, Store, Webhooks},
     service::Parts,
+    work::Keeper,
 };
 
 use crate::paths;
@@ -79,10 +80,11 @@ pub(crate) struct Cards {
     pub(crate) extended: Option<ExtendedCard>,
 }
 
-/// What is kept, and the key that seals the pages of its lists.
+/// What is kept, the key that seals the pages of its lists, and the keeper of leases where replicas share it.
 pub(crate) struct Keeping {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) page_key: PageKey,
+    pub(crate) keeper: Option<Keeper>,
 }
 
 /// Puts the domain together.
@@ -109,7 +111,10 @@ pub(crate) fn service(
         limits: settings.limits.clone(),
         page_key: keeping.page_key,
     };
-    Service::delivering(parts, webhooks)
+    match keeping.keeper {
+        Some(keeper) => Service::replicated(parts, webhooks, keeper),
+        None => Service::delivering(parts, webhooks),
+    }
 }
 
 fn directory(settings: &Settings, agent: Arc<ServedAgent>) -> Directory {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use gateway_domain::{
-    ContextId, MessageId, PushNotificationConfigId, PushNotificationConfigRow, TaskId, Timestamp,
+    ContextId, MessageId, PushNotificationConfigId, PushNotificationConfigRow, ReplicaId, TaskId, Timestamp,
     ports::{Clock, Ids},
 };
 use uuid::Uuid;
@@ -52,6 +52,11 @@ impl Ids for RandomIds {
     fn mark(&self) -> u32 {
         RandomState::new().hash_one(()) as u32
     }
+}
+
+/// Another name at each start: what a former process held is not this one's.
+pub(crate) fn replica() -> ReplicaId {
+    ReplicaId::new(text())
 }
 
 fn text() -> std::sync::Arc<str> {

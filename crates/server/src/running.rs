@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use gateway_domain::{Service, ports::Clock};
+use gateway_domain::{Service, ports::Clock, work::Keeper};
 use gateway_edge::listen;
 use gateway_grpc::Health;
 use gateway_push::Courier;
@@ -28,33 +28,49 @@ pub struct Running {
     listening: Listening,
     service: Service,
     worker: Worker,
+    keeper: Option<Keeper>,
     courier: Courier,
-    /// Deliveries are tasks of their own.
-    _delivers: DropGuard,
+    /// Deliveries and the keeper's rounds are tasks of their own.
+    _stops: (DropGuard, Option<DropGuard>),
+}
+
+/// What a running gateway is made of.
+pub(crate) struct RunningParts {
+    pub(crate) addresses: Addresses,
+    pub(crate) listening: Listening,
+    pub(crate) service: Service,
+    pub(crate) worker: Worker,
+    /// Where there may be other replicas.
+    pub(crate) keeper: Option<Keeper>,
+    pub(crate) courier: Courier,
+    pub(crate) store: Kept,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl RunningParts {
+    /// Begins what goes on besides calls, and says that calls are wanted.
+    pub(crate) fn run(mut self) -> Running {
+        if let Some(keeper) = &self.keeper {
+            keeper.start();
+        }
+        self.listening.operators.spawn(sweep(self.store, self.clock));
+        self.listening.readiness.set(true);
+        Running {
+            _stops: (
+                self.courier.stop_guard(),
+                self.keeper.as_ref().map(Keeper::stop_guard),
+            ),
+            addresses: self.addresses,
+            listening: self.listening,
+            service: self.service,
+            worker: self.worker,
+            keeper: self.keeper,
+            courier: self.courier,
+        }
+    }
 }
 
 impl Running {
-    pub(crate) fn new(
-        addresses: Addresses,
-        mut listening: Listening,
-        service: Service,
-        worker: Worker,
-        courier: Courier,
-        store: Kept,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
-        listening.operators.spawn(sweep(store, clock));
-        listening.readiness.set(true);
-        Self {
-            addresses,
-            listening,
-            service,
-            worker,
-            _delivers: courier.stop_guard(),
-            courier,
-        }
-    }
-
     /// Where it listens.
     pub fn addresses(&self) -> &Addresses {
         &self.addresses
@@ -78,6 +94,10 @@ impl Running {
         if time::timeout(wait, &mut answered).await.is_err() {
             self.service.end_waits();
             answered.await;
+        }
+        // Other replicas go on with what runs here, and whoever still waits for it can ask them.
+        if let Some(keeper) = &self.keeper {
+            keeper.drain(LAST_WORDS).await;
         }
         let rest = async {
             self.worker.stop().await;

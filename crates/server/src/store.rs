@@ -3,7 +3,12 @@
 use std::sync::Arc;
 
 use gateway_config::{Settings, typed::StoreKind};
-use gateway_domain::{Timestamp, page::PageKey, ports::Store};
+use gateway_domain::{
+    Timestamp,
+    page::PageKey,
+    ports::{Clock, Ids, Store},
+    work::{self, Keeper},
+};
 use gateway_store_memory::MemoryStore;
 use gateway_store_redis::RedisStore;
 use gateway_telemetry::{Metrics, list};
@@ -59,6 +64,25 @@ impl Kept {
             }
         };
         Ok(PageKey::new(&key))
+    }
+
+    /// The keeper of this replica's leases, where there may be others.
+    pub(crate) fn keeper(
+        &self,
+        settings: &Settings,
+        clock: &Arc<dyn Clock>,
+        ids: &Arc<dyn Ids>,
+    ) -> Option<Keeper> {
+        match self {
+            Self::Memory(_) => None,
+            Self::Redis(_) => {
+                let settings = work::Settings {
+                    lease: settings.store.lease.0,
+                    ..work::Settings::of(ids::replica())
+                };
+                Some(Keeper::new(self.port(), clock.clone(), ids.clone(), settings))
+            }
+        }
     }
 
     /// Whether calls can be answered out of it.

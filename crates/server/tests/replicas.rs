@@ -21,9 +21,14 @@ struct Deployment {
 
 impl Deployment {
     async fn start() -> Self {
+        Self::with("").await
+    }
+
+    /// With further settings of the store.
+    async fn with(further: &str) -> Self {
         let redis = RedisServer::start();
         Self {
-            replicas: [replica(&redis).await, replica(&redis).await],
+            replicas: [replica(&redis, further).await, replica(&redis, further).await],
             redis,
         }
     }
@@ -48,8 +53,8 @@ fn configuration(url: &str) -> String {
     )
 }
 
-async fn replica(redis: &RedisServer) -> Running {
-    let settings = settings::parse(&configuration(&redis.url())).unwrap();
+async fn replica(redis: &RedisServer, further: &str) -> Running {
+    let settings = settings::parse(&(configuration(&redis.url()) + further)).unwrap();
     Assembly::new(settings).start().await.unwrap()
 }
 
@@ -221,6 +226,105 @@ async fn whoever_waits_at_one_replica_hears_of_an_end_that_an_agent_reports_at_t
         (id(&answered), state(&answered)),
         (id(&running), "TASK_STATE_COMPLETED")
     );
+}
+
+/// Leases as short as they can be.
+const SHORT: &str = "lease = \"1 s\"";
+
+/// The texts of a task's artifact.
+fn given(task: &Value) -> Vec<&str> {
+    let parts = task["artifacts"][0]["parts"].as_array();
+    let parts = parts.into_iter().flatten();
+    parts.filter_map(|part| part["text"].as_str()).collect()
+}
+
+fn chunks(count: usize) -> Vec<String> {
+    (1..=count)
+        .map(|number| format!("chunk {number} of {count}\n"))
+        .collect()
+}
+
+/// Reads a task until it fits.
+async fn until(at: SocketAddr, id: &str, fits: impl Fn(&Value) -> bool) -> Value {
+    let path = format!("/tasks/{id}");
+    loop {
+        let task = get(at, &path).await;
+        if fits(&task) {
+            return task;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_replica_that_leaves_in_order_hands_its_runs_over_and_none_is_begun_again() {
+    // Leases as long as they are by default: nobody waits for one to run out.
+    let Deployment {
+        replicas: [one, other],
+        redis: _redis,
+    } = Deployment::start().await;
+    let [from, to] = [&one, &other].map(|replica| replica.addresses().client.unwrap());
+    let mut tasks = Vec::new();
+    for _ in 0..5 {
+        let task = send(from, "chunks 40 0.05", None, true).await;
+        tasks.push(id(&task).to_owned());
+    }
+    let path = format!("/tasks/{}:subscribe", tasks[0]);
+    let mut stream = begin(to, "GET", &path, "").await;
+    until(to, &tasks[0], |task| given(task).len() >= 3).await;
+    one.drain().await;
+    for task in &tasks {
+        let done = until(to, task, |task| state(task) == "TASK_STATE_COMPLETED").await;
+        assert_eq!(given(&done), chunks(40));
+    }
+    let mut seen = String::new();
+    stream.read_to_string(&mut seen).await.unwrap();
+    for chunk in chunks(40) {
+        let text = serde_json::to_string(&chunk).unwrap();
+        assert!(seen.matches(&text).count() <= 1, "{chunk} came twice");
+    }
+    assert!(seen.contains("TASK_STATE_COMPLETED"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_runs_of_a_replica_that_is_gone_go_on_elsewhere_from_the_chunks_held() {
+    let Deployment {
+        replicas: [one, other],
+        redis: _redis,
+    } = Deployment::with(SHORT).await;
+    let [from, to] = [&one, &other].map(|replica| replica.addresses().client.unwrap());
+    let task = send(from, "chunks 60 0.05", None, true).await;
+    let waits = send(from, "work 0.5", None, true).await;
+    until(to, id(&task), |task| given(task).len() >= 3).await;
+    // Without an order: what it runs goes on for a while, and is refused once it was taken over.
+    drop(one);
+    let done = until(to, id(&task), |task| state(task) == "TASK_STATE_COMPLETED").await;
+    assert_eq!(given(&done), chunks(60));
+    until(to, id(&waits), |task| state(task) == "TASK_STATE_COMPLETED").await;
+}
+
+#[tokio::test]
+async fn a_message_and_a_cancel_reach_the_run_at_the_other_replica_and_its_word_comes_back() {
+    let deployment = Deployment::start().await;
+    let [one, other] = deployment.clients();
+    let task = send(one, "work 600", None, true).await;
+    until(other, id(&task), |task| state(task) == "TASK_STATE_WORKING").await;
+    let further = send(other, "hurry", Some(id(&task)), true).await;
+    assert_eq!(further["history"].as_array().unwrap().len(), 2);
+    let begun = std::time::Instant::now();
+    let canceled = post(other, &format!("/tasks/{}:cancel", id(&task)), &json!({})).await;
+    assert_eq!(state(&canceled), "TASK_STATE_CANCELED");
+    // A silent holder would be waited for three seconds.
+    assert!(begun.elapsed() < std::time::Duration::from_secs(3));
+    // The run has stopped: its lease is gone with it.
+    let admin = deployment.replicas[0].addresses().admin.unwrap();
+    while !call(admin, "GET", "/metrics", "")
+        .await
+        .2
+        .contains("a2a_gateway_leases 0")
+    {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
 }
 
 #[tokio::test]

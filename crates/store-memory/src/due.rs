@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use gateway_domain::{
-    PushNotificationConfigId, ReplicaId, Revision, TaskId, Timestamp,
+    Cursor, PushNotificationConfigId, ReplicaId, TaskId, Timestamp,
     ports::{
         Asked, AskedOffer, DueWork, Epoch, Lease, MOST_ANSWERS, MOST_ASKED, NumberedAsk, Renewed, RunAnswer,
         RunAsk, RunGrant, RunPut, Settled, Taken, Terms, WorkKey, WorkKind,
@@ -42,7 +42,7 @@ struct Run {
 struct Webhook {
     epoch: Epoch,
     due: Timestamp,
-    delivered: Revision,
+    delivered: Cursor,
 }
 
 impl TaskWork {
@@ -121,7 +121,7 @@ impl Due {
         &mut self,
         task: &TaskId,
         id: &PushNotificationConfigId,
-        delivered: Revision,
+        delivered: Cursor,
         terms: &Terms,
     ) -> Epoch {
         self.remove_webhook(task, id);
@@ -225,7 +225,7 @@ impl Due {
         Settled::Done
     }
 
-    pub(crate) fn note_delivered(&mut self, lease: &Lease, delivered: Revision, due: Timestamp) -> bool {
+    pub(crate) fn note_delivered(&mut self, lease: &Lease, delivered: Cursor, due: Timestamp) -> bool {
         let held = self.give_back(lease, due);
         if let (true, WorkKind::Webhook(id)) = (held, &lease.key.kind)
             && let Some(work) = self.tasks.get_mut(&lease.key.task)

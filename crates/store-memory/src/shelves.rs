@@ -8,7 +8,7 @@ use std::{
 };
 
 use gateway_domain::{
-    PushNotificationConfigId, Revision, TaskId, TaskSnapshot, Timestamp,
+    Cursor, PushNotificationConfigId, TaskId, TaskSnapshot, Timestamp,
     ports::{
         Change, CommitError, ConfigPut, CreateError, Creation, Epoch, Granted, ListQuery, Listing,
         PutConfigError, StoreError, TaskHead,
@@ -76,7 +76,9 @@ impl Shelves {
                 most,
                 delivery,
             };
-            granted.webhook = self.insert_config(&id, put, 0);
+            // From the first event on.
+            let begin = Cursor::START;
+            granted.webhook = self.insert_config(&id, put, begin);
         }
         self.index.insert(&creation.head);
         let record = Arc::new(Record::new(creation, &self.settings));
@@ -102,12 +104,8 @@ impl Shelves {
     ) -> Result<(News, Granted, Vec<Arc<Record>>), CommitError> {
         let record = self.tasks.get(&change.head.id).ok_or(CommitError::Gone)?.clone();
         let before = record.head();
-        let (put, run, revision) = (
-            change.config.take(),
-            change.run.take(),
-            change.entry.cursor.revision,
-        );
-        if before.cursor.revision + 1 != revision {
+        let (put, run, cursor) = (change.config.take(), change.run.take(), change.entry.cursor);
+        if before.cursor.revision + 1 != cursor.revision {
             return Err(CommitError::Conflict);
         }
         if let Some(owner) = change.owner
@@ -123,7 +121,7 @@ impl Shelves {
         let news = record.apply(change)?;
         let granted = Granted {
             run: run.map(|run| self.due.put_run(&before.id, *run)),
-            webhook: put.and_then(|put| self.insert_config(&before.id, put, revision)),
+            webhook: put.and_then(|put| self.insert_config(&before.id, put, cursor)),
         };
         let after = record.head();
         self.index.replace(&before, &after);
@@ -138,11 +136,11 @@ impl Shelves {
     }
 
     /// Stores a configuration for which there is room, and begins its delivery where that is asked for.
-    fn insert_config(&mut self, task: &TaskId, put: ConfigPut, revision: Revision) -> Option<Epoch> {
+    fn insert_config(&mut self, task: &TaskId, put: ConfigPut, after: Cursor) -> Option<Epoch> {
         let id = put.config.config.id.clone().unwrap_or_default();
         self.configs.insert(task, put.config);
         match put.delivery {
-            Some(terms) => Some(self.due.put_webhook(task, &id, revision, &terms)),
+            Some(terms) => Some(self.due.put_webhook(task, &id, after, &terms)),
             None => {
                 self.due.remove_webhook(task, &id);
                 None
@@ -205,8 +203,8 @@ impl Shelves {
         if !self.configs.has_room(&task, &put.config, put.most) {
             return Err(PutConfigError::Limit);
         }
-        let revision = record.head().cursor.revision;
-        Ok(self.insert_config(&task, put, revision))
+        let newest = record.head().cursor;
+        Ok(self.insert_config(&task, put, newest))
     }
 
     pub(crate) fn delete_config(&mut self, task: &TaskId, id: &PushNotificationConfigId) -> bool {

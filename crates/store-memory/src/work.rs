@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use gateway_domain::{
-    Revision, TaskId, Timestamp,
+    Cursor, TaskId, Timestamp,
     ports::{
         Asked, Lease, NumberedAsk, Renewed, RunAnswer, RunAsk, Settled, StoreError, Taken, Terms, Work,
         WorkNews,
@@ -81,7 +81,7 @@ impl Work for MemoryStore {
     async fn note_delivered(
         &self,
         lease: &Lease,
-        delivered: Revision,
+        delivered: Cursor,
         terms: &Terms,
     ) -> Result<bool, StoreError> {
         let due = terms.due();

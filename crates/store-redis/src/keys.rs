@@ -56,7 +56,7 @@ kinds! {
     DUE = "due" "zset" "runs and deliveries by the moment at which they are due; a member goes with the work";
     ASKS = "asks" "hash" "id: what is asked of the run, by number; goes with the run";
     ANSWERS = "answers" "hash" "id: answers to that, by number; the latest few, with the task";
-    DELIVERED = "delivered" "hash" "id: grant and last revision of each delivery, by configuration; with that";
+    DELIVERED = "delivered" "hash" "id: grant and last cursor of each delivery, by configuration; with that";
     WORK = "work" "channel" "tells replicas of what is asked, answered and given back in the bucket";
     FENCE = "fence" "string" "counts what was written only to have all before it confirmed; stays with the bucket";
     NEWS = "news" "channel" "id: tells replicas of a task's changes";

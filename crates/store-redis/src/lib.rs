@@ -67,6 +67,8 @@ struct Inner {
     work_news: broadcast::Sender<WorkNews>,
     /// Over which connections that of each bucket comes.
     work_heard: Mutex<HashMap<Bucket, u64>>,
+    /// What the grants of this replica end with.
+    salt: u32,
     /// How far Redis's clock is ahead of this machine's, in milliseconds.
     clock_ahead: AtomicI64,
     counts: Counts,
@@ -102,6 +104,7 @@ impl RedisStore {
             followers,
             work_news,
             work_heard: Mutex::default(),
+            salt: work::draw_salt(),
             clock_ahead: AtomicI64::default(),
             counts: Counts::default(),
         });

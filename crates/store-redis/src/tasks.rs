@@ -168,12 +168,13 @@ impl Inner {
         };
     }
 
-    /// Until when the delivery that a configuration brings is held, if it brings one.
+    /// Until when the delivery that a configuration brings is held, if it brings one; and what grants end with.
     pub(crate) fn add_delivery(&self, script: &mut ScriptInvocation<'_>, delivery: Option<&Terms>) {
         match delivery {
             Some(terms) => script.arg(self.in_redis_time(terms.due())),
             None => script.arg(""),
         };
+        script.arg(self.salt);
     }
 }
 

@@ -38,6 +38,9 @@ pub const METRICS: &[&Metric] = &[
     &FINISHED_TASKS,
     &RETIRED_TASKS,
     &DROPPED_REPORTS,
+    &LEASES,
+    &LEASES_TAKEN,
+    &LEASES_LOST,
     &WEBHOOKS,
     &WEBHOOKS_RETRYING,
     &WEBHOOK_CALLS,
@@ -133,6 +136,33 @@ pub const DROPPED_REPORTS: Metric = Metric {
     name: "a2a_gateway_dropped_agent_reports",
     unit: "",
     help: "Reports of agents that came after the end of their task and were dropped.",
+    labels: &[],
+    kind: Kind::Counter,
+};
+
+/// What this replica holds.
+pub const LEASES: Metric = Metric {
+    name: "a2a_gateway_leases",
+    unit: "",
+    help: "Agent's runs that this replica holds, so that no other replica begins them. Nothing without replicas.",
+    labels: &[],
+    kind: Kind::Gauge,
+};
+
+/// What this replica took over.
+pub const LEASES_TAKEN: Metric = Metric {
+    name: "a2a_gateway_leases_taken",
+    unit: "",
+    help: "Runs that this replica took over from one that left, was killed or was cut off.",
+    labels: &[],
+    kind: Kind::Counter,
+};
+
+/// What this replica lost.
+pub const LEASES_LOST: Metric = Metric {
+    name: "a2a_gateway_leases_lost",
+    unit: "",
+    help: "Runs that were stopped since the store was not reached in time, or their task ended at another replica.",
     labels: &[],
     kind: Kind::Counter,
 };

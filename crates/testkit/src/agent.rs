@@ -177,6 +177,11 @@ impl Agent for Scripted {
             }
         }
     }
+
+    fn release(&self, task: &TaskId) {
+        self.runs.release(task);
+        self.demo.release(task);
+    }
 }
 
 /// What is done before the answer has no run to stop it.
@@ -207,7 +212,7 @@ impl Play<Vec<Step>> for Player {
             };
             match result {
                 Ok(()) | Err(Stop::TaskEnded) => {}
-                Err(Stop::Asked) => return Err(Stop::Asked),
+                Err(stop @ (Stop::Asked | Stop::Away(_))) => return Err(stop),
                 Err(Stop::Broken(fault)) => lock(&self.faults).push(fault),
             }
         }

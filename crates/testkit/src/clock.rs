@@ -47,3 +47,27 @@ impl Clock for TickClock {
         Timestamp::from_millis(millis).expect("a test does not tick through to the year 10000")
     }
 }
+
+/// Goes with the runtime's time, which a test may have paused. It begins at the machine's.
+#[derive(Debug, Clone, Copy)]
+pub struct RuntimeClock {
+    began: tokio::time::Instant,
+    at: i64,
+}
+
+impl Default for RuntimeClock {
+    fn default() -> Self {
+        let since = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
+        Self {
+            began: tokio::time::Instant::now(),
+            at: i64::try_from(since.unwrap_or_default().as_millis()).unwrap_or_default(),
+        }
+    }
+}
+
+impl Clock for RuntimeClock {
+    fn now(&self) -> Timestamp {
+        let passed = i64::try_from(self.began.elapsed().as_millis()).unwrap_or_default();
+        Timestamp::from_millis(self.at + passed).expect("a test does not run through to the year 10000")
+    }
+}

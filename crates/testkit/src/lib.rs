@@ -10,6 +10,7 @@ pub mod contract;
 pub mod ids;
 pub mod receiver;
 pub mod redis;
+pub mod severed;
 
 /// A store for tests that are not about stores.
 pub use gateway_store_memory as store;

@@ -10,7 +10,7 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use gateway_domain::{
-    AgentCard, Artifact, ArtifactId, Error, ErrorKind, Message, Outcome, TaskId,
+    AgentCard, Artifact, ArtifactId, Error, ErrorKind, Message, Outcome, TaskId, TaskSnapshot,
     card::{AgentCapabilities, AgentSkill},
     error::metadata,
     json::Object,
@@ -27,7 +27,7 @@ pub const REQUIRED_EXTENSION: &str = "urn:a2a:tck:required-extension";
 
 /// The agent.
 pub struct Conformance {
-    runs: Runs<&'static [Step]>,
+    runs: Runs<Turn>,
     player: Arc<Player>,
 }
 
@@ -89,7 +89,11 @@ impl Agent for Conformance {
             Behaviour::RequireExtension(_) => return Err(AgentFault::Refused(undeclared())),
             Behaviour::Work(steps) => *steps,
         };
-        match self.runs.take(&offer.task.id, desk, steps, self.player.clone()) {
+        let turn = Turn {
+            steps,
+            again: offer.attempt > 1,
+        };
+        match self.runs.take(&offer.task.id, desk, turn, self.player.clone()) {
             Ok(()) => Ok(Answer::Accepted),
             Err(_) => Err(AgentFault::Unreachable("the agent is shutting down".to_owned())),
         }
@@ -97,6 +101,10 @@ impl Agent for Conformance {
 
     async fn cancel(&self, task: &TaskId, _metadata: Option<&Object>) -> CancelAnswer {
         self.runs.cancel(task).await
+    }
+
+    fn release(&self, task: &TaskId) {
+        self.runs.release(task);
     }
 }
 
@@ -111,12 +119,25 @@ fn undeclared() -> Error {
         .outcome(Outcome::ExtensionRequired)
 }
 
+/// What a message leads to.
+struct Turn {
+    steps: &'static [Step],
+    /// Whether a former run may have done some of them.
+    again: bool,
+}
+
 /// Performs steps. The ids are for messages.
 struct Player(Arc<dyn Ids>);
 
-impl Play<&'static [Step]> for Player {
-    async fn perform(&self, steps: &'static [Step], stage: &Stage) -> Result<End, Stop> {
-        for step in steps {
+impl Play<Turn> for Player {
+    async fn perform(&self, turn: Turn, stage: &Stage) -> Result<End, Stop> {
+        let Turn { steps, again } = turn;
+        let done = if again {
+            done_of(steps, &stage.task().await?)
+        } else {
+            0
+        };
+        for step in &steps[done..] {
             match step {
                 Step::Move(step, text) => {
                     let text = text.map(|text| self.says(text));
@@ -133,6 +154,21 @@ impl Play<&'static [Step]> for Player {
             _ => End::Finished,
         })
     }
+}
+
+/// How many steps a former run has done, as far as the task tells: up to the last that can be seen in it.
+fn done_of(steps: &[Step], task: &TaskSnapshot) -> usize {
+    let chunks = task.artifacts.first().map_or(0, |artifact| artifact.parts.len());
+    if task.status.state.is_terminal() {
+        return steps.len();
+    }
+    let seen = |step: &Step| match step {
+        Step::Move(step, _) => step.target() == task.status.state,
+        Step::Give(_) | Step::GiveFirst(_) => chunks > 0,
+        Step::GiveLast(_) => chunks > 1,
+        Step::Pause(_) => false,
+    };
+    steps.iter().rposition(seen).map_or(0, |last| last + 1)
 }
 
 impl Player {

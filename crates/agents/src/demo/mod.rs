@@ -20,7 +20,6 @@ use gateway_domain::{
 };
 
 use crate::runs::Runs;
-use command::Command;
 use script::{Script, Turn};
 
 /// The agent that takes every message and does what it says.
@@ -59,7 +58,7 @@ impl Agent for Demo {
     async fn offer(&self, offer: Offer, desk: Arc<dyn Desk>) -> Result<Answer, AgentFault> {
         let task = offer.task.id.clone();
         let turn = Turn::of(offer);
-        if matches!(turn, Turn::First(_, Ok(Command::Direct))) {
+        if turn.is_direct() {
             let id = self.script.message_id();
             return Ok(Answer::Message(Message::agent_text(id, "a direct answer")));
         }
@@ -71,5 +70,9 @@ impl Agent for Demo {
 
     async fn cancel(&self, task: &TaskId, _metadata: Option<&Object>) -> CancelAnswer {
         self.runs.cancel(task).await
+    }
+
+    fn release(&self, task: &TaskId) {
+        self.runs.release(task);
     }
 }

@@ -1,7 +1,8 @@
 //! How the demo agent performs its commands.
 //!
 //! A task that waits for an answer has no run: what the next message means is read from the task as it is stored, so
-//! it can be answered after the process that asked has gone.
+//! it can be answered after the process that asked has gone. In the same way a run that is taken over goes on from what
+//! the task holds.
 
 use std::{
     sync::Arc,
@@ -20,7 +21,14 @@ use crate::runs::{End, Play, Stage, Stop};
 
 /// What the agent makes of a message.
 #[derive(Debug)]
-pub(super) enum Turn {
+pub(super) struct Turn {
+    what: What,
+    /// Whether a former run may have done some of it.
+    again: bool,
+}
+
+#[derive(Debug)]
+enum What {
     /// It begins a task: obey it, or reject the task with a text that says why.
     First(Arc<Message>, Result<Command, String>),
     /// It goes on with one; what it means depends on how the task stands when its turn comes.
@@ -29,12 +37,19 @@ pub(super) enum Turn {
 
 impl Turn {
     pub(super) fn of(offer: Offer) -> Self {
-        if offer.follow_up {
-            Self::Further(offer.message)
+        let what = if offer.follow_up {
+            What::Further(offer.message)
         } else {
             let command = command_of(&offer.message);
-            Self::First(offer.message, command)
-        }
+            What::First(offer.message, command)
+        };
+        let again = offer.attempt > 1;
+        Self { what, again }
+    }
+
+    /// Whether it is answered without a task.
+    pub(super) fn is_direct(&self) -> bool {
+        matches!(self.what, What::First(_, Ok(Command::Direct)))
     }
 }
 
@@ -50,10 +65,16 @@ pub(super) struct Script {
 
 impl Play<Turn> for Script {
     async fn perform(&self, turn: Turn, stage: &Stage) -> Result<End, Stop> {
-        match turn {
-            Turn::First(message, Ok(command)) => self.obey(command, &message, stage).await,
-            Turn::First(_, Err(refusal)) => self.end(stage, Move::Reject, Some(&refusal)).await,
-            Turn::Further(message) => self.go_on(&message, stage).await,
+        let done = if turn.again {
+            Done::by(&stage.task().await?)
+        } else {
+            Done::default()
+        };
+        match turn.what {
+            _ if done.ended => Ok(End::Finished),
+            What::First(message, Ok(command)) => self.obey(command, &message, done, stage).await,
+            What::First(_, Err(refusal)) => self.end(stage, Move::Reject, Some(&refusal)).await,
+            What::Further(message) => self.go_on(&message, done, stage).await,
         }
     }
 }
@@ -68,73 +89,94 @@ impl Script {
         self.ids.message_id()
     }
 
-    async fn obey(&self, command: Command, message: &Message, stage: &Stage) -> Result<End, Stop> {
+    async fn obey(
+        &self,
+        command: Command,
+        message: &Message,
+        done: Done,
+        stage: &Stage,
+    ) -> Result<End, Stop> {
         match command {
             Command::Echo => {
-                self.begin(stage).await?;
-                self.give(stage, echo(message)).await?;
+                self.begin(&done, stage).await?;
+                self.give(&done, stage, echo(message)).await?;
             }
-            Command::Say(text) => self.give(stage, vec![Part::text(text)]).await?,
+            Command::Say(text) => self.give(&done, stage, vec![Part::text(text)]).await?,
             // Answered before there is a run; one that comes here began as a task already.
             Command::Direct => {}
             Command::Work(time) => {
-                self.begin(stage).await?;
-                stage.pause(time).await?;
-                self.give(stage, vec![Part::text("the work is done")]).await?;
+                self.begin(&done, stage).await?;
+                stage.pause(done.rest(time)).await?;
+                self.give(&done, stage, vec![Part::text("the work is done")])
+                    .await?;
             }
-            Command::Quiet(time) => stage.pause(time).await?,
+            Command::Quiet(time) => stage.pause(done.rest(time)).await?,
             Command::Chunks { count, pause } => {
-                self.begin(stage).await?;
+                self.begin(&done, stage).await?;
                 let text = |number| format!("chunk {number} of {count}\n");
-                self.give_chunks(stage, count, pause, text).await?;
+                self.give_chunks(&done, stage, count, pause, text).await?;
             }
-            Command::Burst(count) => self.burst(stage, count).await?,
+            Command::Burst(count) => self.burst(&done, stage, count).await?,
+            Command::Ask(_) if done.waits => return Ok(End::Waiting),
             Command::Ask(of) => return self.ask(stage, 1, of).await,
-            Command::Auth => return self.ask_for_credentials(stage).await,
+            Command::Auth => return self.ask_for_credentials(&done, stage).await,
             Command::Fail => return self.end(stage, Move::Fail, Some("failed, as told")).await,
             Command::Crash => {
-                self.begin(stage).await?;
+                self.begin(&done, stage).await?;
                 return Err(Stop::Broken("told to crash".to_owned()));
             }
             Command::Late => return self.report_late(stage).await,
             Command::NoTime => {
-                self.begin(stage).await?;
+                self.begin(&done, stage).await?;
                 let text = self.says("the gateway tells the time of this");
                 stage.act(AgentAction::ReportProgress(Some(text))).await?;
             }
             Command::Bench { hold, chunks, size } => {
-                self.begin(stage).await?;
-                stage.pause(hold).await?;
+                self.begin(&done, stage).await?;
+                stage
+                    .pause(if done.chunks > 0 {
+                        Duration::ZERO
+                    } else {
+                        done.rest(hold)
+                    })
+                    .await?;
                 let body = "x".repeat(usize::try_from(size).unwrap_or_default());
                 let text = |_| format!("{}{body}", stamp());
-                self.give_chunks(stage, chunks, Duration::ZERO, text).await?;
+                self.give_chunks(&done, stage, chunks, Duration::ZERO, text)
+                    .await?;
             }
         }
         self.end(stage, Move::Complete, None).await
     }
 
     /// A further message answers a task that waits. One that nobody has begun to work on obeys its first message.
-    async fn go_on(&self, message: &Message, stage: &Stage) -> Result<End, Stop> {
+    async fn go_on(&self, message: &Message, done: Done, stage: &Stage) -> Result<End, Stop> {
         let task = stage.task().await?;
         let first = task.history.first().map_or(message, |first| first);
         match command_of(first) {
             _ if task.status.state.is_terminal() => Ok(End::Finished),
             Ok(command) if task.status.state == TaskState::Submitted => {
-                self.obey(command, first, stage).await
+                self.obey(command, first, done, stage).await
             }
-            Ok(Command::Ask(of)) if answers(&task) < of => self.ask(stage, answers(&task) + 1, of).await,
-            _ => self.finish(stage, message.parts.clone()).await,
+            Ok(Command::Ask(of)) if answers(&task) < of => {
+                let number = answers(&task) + 1;
+                if done.said == question(number, of) {
+                    return Ok(End::Waiting);
+                }
+                self.ask(stage, number, of).await
+            }
+            _ => self.finish(&done, stage, message.parts.clone()).await,
         }
     }
 
-    async fn finish(&self, stage: &Stage, parts: Vec<Part>) -> Result<End, Stop> {
-        self.begin(stage).await?;
-        self.give(stage, parts).await?;
+    async fn finish(&self, done: &Done, stage: &Stage, parts: Vec<Part>) -> Result<End, Stop> {
+        self.begin(done, stage).await?;
+        self.give(done, stage, parts).await?;
         self.end(stage, Move::Complete, None).await
     }
 
     async fn ask(&self, stage: &Stage, number: u64, of: u64) -> Result<End, Stop> {
-        let question = self.says(&format!("question {number} of {of}: what is your answer?"));
+        let question = self.says(&question(number, of));
         stage
             .act(AgentAction::Move(Move::RequireInput, Some(question)))
             .await?;
@@ -142,20 +184,22 @@ impl Script {
     }
 
     /// Goes on by itself once somebody has moved the task on; a message does it as well.
-    async fn ask_for_credentials(&self, stage: &Stage) -> Result<End, Stop> {
-        let text = self.says("the agent needs credentials, which it gets by another way");
-        stage
-            .act(AgentAction::Move(Move::RequireAuth, Some(text)))
-            .await?;
-        match stage.moved_on(TaskState::AuthRequired).await? {
-            None => Ok(End::Waiting),
-            Some(_) => self.finish(stage, vec![Part::text("authorized")]).await,
+    async fn ask_for_credentials(&self, done: &Done, stage: &Stage) -> Result<End, Stop> {
+        if !done.begun && !done.waits {
+            let text = self.says("the agent needs credentials, which it gets by another way");
+            stage
+                .act(AgentAction::Move(Move::RequireAuth, Some(text)))
+                .await?;
         }
+        if !done.begun && stage.moved_on(TaskState::AuthRequired).await?.is_none() {
+            return Ok(End::Waiting);
+        }
+        self.finish(done, stage, vec![Part::text("authorized")]).await
     }
 
     /// The updates are numbered, and the first is the move to Working.
-    async fn burst(&self, stage: &Stage, count: u64) -> Result<(), Stop> {
-        for number in 1..=count {
+    async fn burst(&self, done: &Done, stage: &Stage, count: u64) -> Result<(), Stop> {
+        for number in done.updates + 1..=count {
             let text = Some(self.says(&format!("update {number} of {count}")));
             let action = if number == 1 {
                 AgentAction::Move(Move::Work, text)
@@ -171,11 +215,16 @@ impl Script {
     async fn report_late(&self, stage: &Stage) -> Result<End, Stop> {
         self.end(stage, Move::Complete, None).await?;
         let working = stage.act(AgentAction::Move(Move::Work, None)).await;
-        let artifact = self.give(stage, vec![Part::text("too late")]).await;
+        let artifact = self
+            .give(&Done::default(), stage, vec![Part::text("too late")])
+            .await;
         working.and(artifact).map(|()| End::Finished)
     }
 
-    async fn begin(&self, stage: &Stage) -> Result<(), Stop> {
+    async fn begin(&self, done: &Done, stage: &Stage) -> Result<(), Stop> {
+        if done.begun {
+            return Ok(());
+        }
         stage.act(AgentAction::Move(Move::Work, None)).await
     }
 
@@ -185,18 +234,22 @@ impl Script {
         Ok(End::Finished)
     }
 
-    async fn give(&self, stage: &Stage, parts: Vec<Part>) -> Result<(), Stop> {
+    async fn give(&self, done: &Done, stage: &Stage, parts: Vec<Part>) -> Result<(), Stop> {
+        if done.chunks > 0 {
+            return Ok(());
+        }
         stage.act(self.update(parts, false, true)).await
     }
 
     async fn give_chunks(
         &self,
+        done: &Done,
         stage: &Stage,
         count: u64,
         pause: Duration,
         text: impl Fn(u64) -> String,
     ) -> Result<(), Stop> {
-        for number in 1..=count {
+        for number in done.chunks + 1..=count {
             if number > 1 {
                 stage.pause(pause).await?;
             }
@@ -225,6 +278,60 @@ impl Script {
     fn says(&self, text: &str) -> Message {
         Message::agent_text(self.ids.message_id(), text)
     }
+}
+
+/// What a former run has done of a turn, as far as the task tells. Nothing, for a turn that is played for the first time.
+#[derive(Debug, Default)]
+struct Done {
+    /// The task has ended.
+    ended: bool,
+    /// The task was moved to Working.
+    begun: bool,
+    /// The task waits for somebody.
+    waits: bool,
+    /// Parts of the artifact.
+    chunks: u64,
+    /// Numbered updates.
+    updates: u64,
+    /// What the agent said last.
+    said: String,
+    /// How long ago the status was made.
+    since: Duration,
+}
+
+impl Done {
+    fn by(task: &TaskSnapshot) -> Self {
+        let status = &task.status;
+        let said = status.message.as_ref().and_then(|message| message.first_text());
+        let chunks = task.artifacts.first().map_or(0, |artifact| artifact.parts.len());
+        let now = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default();
+        let then = Duration::from_millis(u64::try_from(status.timestamp.millis()).unwrap_or_default());
+        Self {
+            ended: status.state.is_terminal(),
+            begun: status.state == TaskState::Working,
+            waits: status.state.is_interrupted(),
+            chunks: u64::try_from(chunks).unwrap_or(u64::MAX),
+            updates: said.and_then(update_number).unwrap_or_default(),
+            said: said.unwrap_or_default().to_owned(),
+            since: now.saturating_sub(then),
+        }
+    }
+
+    /// What is left of a time that began with the status.
+    fn rest(&self, time: Duration) -> Duration {
+        time.saturating_sub(self.since)
+    }
+}
+
+/// The number in the text of an update.
+fn update_number(text: &str) -> Option<u64> {
+    text.strip_prefix("update ")?.split(' ').next()?.parse().ok()
+}
+
+fn question(number: u64, of: u64) -> String {
+    format!("question {number} of {of}: what is your answer?")
 }
 
 /// The messages of the client after its first.

@@ -36,6 +36,9 @@ pub enum Stop {
     Asked,
     /// The task has ended, or is gone; whatever was still to be said is dropped.
     TaskEnded,
+    /// The task cannot be reached now. Another run goes on with it later, where there may be one; else it fails. The
+    /// cause is for the operator.
+    Away(String),
     /// The run cannot go on, and its task fails. The cause is for the operator.
     Broken(String),
 }
@@ -143,6 +146,15 @@ impl Stage {
         }
     }
 
+    /// Leaves the task to another run, or ends it where there will be none.
+    pub(super) async fn give_back(&self, task: &TaskId, cause: &str) {
+        if self.desk.give_back() {
+            tracing::warn!(%task, cause, "run given back");
+        } else {
+            self.break_off(task, cause).await;
+        }
+    }
+
     /// Fails the task of a run that broke. The store refuses it where the task has ended meanwhile.
     pub(super) async fn break_off(&self, task: &TaskId, cause: &str) {
         tracing::warn!(%task, cause, "run broke off");
@@ -161,7 +173,13 @@ impl Stage {
             }
             // The desk has failed the task already, with the bound in its text.
             ErrorKind::ResourceExhausted => Stop::TaskEnded,
-            _ => Stop::Broken(format!("{error} {}", error.cause().unwrap_or_default())),
+            kind => {
+                let cause = format!("{error} {}", error.cause().unwrap_or_default());
+                match kind {
+                    ErrorKind::Unavailable => Stop::Away(cause),
+                    _ => Stop::Broken(cause),
+                }
+            }
         }
     }
 }

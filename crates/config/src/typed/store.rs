@@ -31,6 +31,10 @@ pub struct Store {
     /// Bytes of events that are kept of a task.
     #[schemars(extend("x-min" = "64 KiB", "x-max" = "1 GiB"))]
     pub log_bytes: Size,
+    /// How long a replica keeps the agent's run of a task without a sign of life; after it another replica goes on with
+    /// the run. It is renewed three times as often. For `redis` only, and the same on all replicas.
+    #[schemars(extend("x-min" = "1 s", "x-max" = "10 min"))]
+    pub lease: Period,
     /// Where tasks are with `store.kind` `redis`.
     pub redis: Redis,
 }
@@ -85,6 +89,7 @@ impl Default for Store {
             finished_age: Period(Duration::from_secs(24 * 60 * 60)),
             log_entries: 2_000,
             log_bytes: Size(8 << 20),
+            lease: Period(Duration::from_secs(15)),
             redis: Redis::default(),
         }
     }

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use tokio::sync::broadcast;
 
 use super::{CancelAnswer, StoreError};
-use crate::{Error, Message, PushNotificationConfigId, ReplicaId, Revision, TaskId, Timestamp, json::Object};
+use crate::{Cursor, Error, Message, PushNotificationConfigId, ReplicaId, TaskId, Timestamp, json::Object};
 
 /// Keeps due work. Every method is atomic, and is seen by every later call on every replica.
 ///
@@ -56,11 +56,11 @@ pub trait Work: Send + Sync {
     /// The answer to what was asked, if it is there and still held.
     async fn answer_to(&self, task: &TaskId, number: u64) -> Result<Option<RunAnswer>, StoreError>;
 
-    /// Notes up to which revision a webhook was delivered, and lets its lease run from now; says whether it was held.
+    /// Notes up to which entry a webhook was delivered, and lets its lease run from now; says whether it was held.
     async fn note_delivered(
         &self,
         lease: &Lease,
-        delivered: Revision,
+        delivered: Cursor,
         terms: &Terms,
     ) -> Result<bool, StoreError>;
 }
@@ -224,8 +224,8 @@ pub enum DueWork {
     },
     /// Delivery to a webhook.
     Webhook {
-        /// The revision up to which it was delivered.
-        delivered: Revision,
+        /// The entry up to which it was delivered; of revision 0 where nothing was.
+        delivered: Cursor,
     },
 }
 

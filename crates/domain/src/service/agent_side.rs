@@ -6,11 +6,12 @@ use async_trait::async_trait;
 
 use super::{Answered, Inner, Service, configs::cut_page};
 use crate::{
-    Error, ErrorKind, Operation, Outcome, PushNotificationConfigRow, TaskId, TaskSnapshot, decide,
-    ports::{Desk, StoredTask},
+    Error, ErrorKind, Operation, Outcome, PushNotificationConfigRow, TaskId, TaskSnapshot, TaskState, decide,
+    ports::{Desk, Epoch, StoredTask},
     push::StoredConfig,
     reply::{AllConfigsPage, AllTasksPage, Body, ConfigRow, ConfigState, TaskRow},
     request::{AgentAction, AgentCommand, PageRequest, check_action},
+    work::Held,
 };
 
 impl Service {
@@ -19,7 +20,7 @@ impl Service {
             AgentAction::UpdateArtifact { .. } => Outcome::Updated,
             AgentAction::Move(..) | AgentAction::ReportProgress(_) => Outcome::Moved,
         };
-        self.0.act(&command.id, &command.action).await?;
+        self.0.act(&command.id, None, &command.action).await?;
         let StoredTask { task, .. } = self.0.read(&command.id).await?;
         Ok((outcome, Body::Task(task)))
     }
@@ -93,7 +94,7 @@ fn config_row(StoredConfig { row, config }: StoredConfig) -> ConfigRow {
 impl Inner {
     /// Carries out an agent command. A task that is still hidden is shown first: an agent that acts on it has taken
     /// it as task work.
-    async fn act(&self, id: &TaskId, action: &AgentAction) -> Result<(), Error> {
+    async fn act(&self, id: &TaskId, owner: Option<Epoch>, action: &AgentAction) -> Result<TaskState, Error> {
         self.check_action_parts(action)?;
         let mut head = self.head(id).await?;
         if head.hidden {
@@ -101,7 +102,8 @@ impl Inner {
             head = self.head(id).await?;
         }
         let decide = |head: &_| decide::act(head, action.clone(), self.limits(), self.stamp());
-        self.commit_from(head, decide).await.map(|_| ())
+        let (head, _) = self.commit_from(head, owner, decide).await?;
+        Ok(head.status.state)
     }
 
     fn check_action_parts(&self, action: &AgentAction) -> Result<(), Error> {
@@ -121,13 +123,16 @@ impl Inner {
 pub(super) struct TaskDesk {
     inner: Arc<Inner>,
     task: TaskId,
+    /// The run's, where it is under one.
+    held: Option<Held>,
 }
 
 impl TaskDesk {
-    pub(super) fn new(service: &Service, task: TaskId) -> Self {
+    pub(super) fn new(service: &Service, task: TaskId, held: Option<Held>) -> Self {
         Self {
             inner: service.0.clone(),
             task,
+            held,
         }
     }
 }
@@ -137,16 +142,28 @@ impl Desk for TaskDesk {
     /// A run that reaches a bound of its task cannot go on: the task fails, saying so.
     async fn act(&self, action: AgentAction) -> Result<(), Error> {
         check_action(&action)?;
-        let result = self.inner.act(&self.task, &action).await;
-        if let Err(error) = &result
-            && error.kind() == ErrorKind::ResourceExhausted
-        {
-            self.inner.fail_or_log(&self.task, error.message()).await;
+        let owner = self.held.as_ref().map(Held::epoch);
+        match self.inner.act(&self.task, owner, &action).await {
+            Ok(state) => {
+                if let Some(held) = self.held.as_ref().filter(|_| state.is_terminal()) {
+                    held.is_over();
+                }
+                Ok(())
+            }
+            Err(error) => {
+                if error.kind() == ErrorKind::ResourceExhausted {
+                    self.inner.fail_or_log(&self.task, owner, error.message()).await;
+                }
+                Err(error)
+            }
         }
-        result
     }
 
     async fn task(&self) -> Result<TaskSnapshot, Error> {
         self.inner.read(&self.task).await.map(|stored| stored.task)
+    }
+
+    fn give_back(&self) -> bool {
+        self.held.as_ref().map(Held::give_back).is_some()
     }
 }

@@ -7,6 +7,7 @@ mod agent_side;
 mod cards;
 mod configs;
 mod offers;
+mod replicas;
 mod send;
 mod stream;
 mod tasks;
@@ -22,10 +23,13 @@ use crate::{
     directory::{Directory, ServedAgent},
     error::metadata,
     page::PageKey,
-    ports::{Change, Clock, CommitError, Ids, Store, TaskHead, Webhooks},
+    ports::{Change, Clock, CommitError, Epoch, Granted, Ids, Store, TaskHead, Webhooks},
     reply::Body,
     resume::{self, SentCursor},
+    work::Keeper,
 };
+
+use replicas::{Replicas, RunWorker};
 
 /// How often a command is decided again when others write to the same task at the same time.
 const MOST_ATTEMPTS: usize = 1_000;
@@ -113,6 +117,8 @@ struct Inner {
     parts: Parts,
     /// Delivers to push-notification configurations.
     webhooks: Arc<dyn Webhooks>,
+    /// Where other replicas work on the same store.
+    replicas: Option<Replicas>,
     /// Offers under way: they outlive the call that made them.
     offers: TaskTracker,
     /// Set when streams are to end with their cursor.
@@ -131,9 +137,22 @@ impl Service {
 
     /// Puts the parts together, with what delivers to push-notification configurations.
     pub fn delivering(parts: Parts, webhooks: Arc<dyn Webhooks>) -> Self {
+        Self::build(parts, webhooks, None)
+    }
+
+    /// The same as one of several over one store: each run is held under a lease, and another replica goes on with it
+    /// where this one ends. The keeper is to be started by its owner.
+    pub fn replicated(parts: Parts, webhooks: Arc<dyn Webhooks>, keeper: Keeper) -> Self {
+        let service = Self::build(parts, webhooks, Some(Replicas::new(keeper.clone())));
+        keeper.runs_by(Arc::new(RunWorker::of(&service)));
+        service
+    }
+
+    fn build(parts: Parts, webhooks: Arc<dyn Webhooks>, replicas: Option<Replicas>) -> Self {
         Self(Arc::new(Inner {
             parts,
             webhooks,
+            replicas,
             offers: TaskTracker::new(),
             streams_end: CancellationToken::new(),
             waits_end: CancellationToken::new(),
@@ -264,27 +283,30 @@ impl Inner {
         self.store().head(id).await?.ok_or_else(Error::task_not_found)
     }
 
-    /// Decides and commits, again and again while others write in between.
+    /// Decides and commits, again and again while others write in between. A run commits under its grant.
     async fn commit_with(
         &self,
         id: &TaskId,
+        owner: Option<Epoch>,
         decide: impl Fn(&TaskHead) -> Result<Change, Error>,
-    ) -> Result<TaskHead, Error> {
+    ) -> Result<(TaskHead, Granted), Error> {
         let head = self.head(id).await?;
-        self.commit_from(head, decide).await
+        self.commit_from(head, owner, decide).await
     }
 
     /// The same with a head that was read a moment ago.
     async fn commit_from(
         &self,
         mut head: Arc<TaskHead>,
+        owner: Option<Epoch>,
         decide: impl Fn(&TaskHead) -> Result<Change, Error>,
-    ) -> Result<TaskHead, Error> {
+    ) -> Result<(TaskHead, Granted), Error> {
         for _ in 0..MOST_ATTEMPTS {
-            let change = decide(&head)?;
+            let mut change = decide(&head)?;
+            change.owner = owner;
             let next = change.head.clone();
             match self.store().commit(change).await {
-                Ok(_) => return Ok(next),
+                Ok(granted) => return Ok((next, granted)),
                 Err(CommitError::Conflict) => head = self.head(&head.id).await?,
                 Err(error) => return Err(self.not_committed(error)),
             }

@@ -12,8 +12,9 @@ use crate::{
     Error, ErrorKind, Message, Role, TaskId, decide,
     directory::ServedAgent,
     lifecycle::Move,
-    ports::{AgentFault, Answer, Change, CommitError, Offer, StoredTask, TaskHead},
+    ports::{AgentFault, Answer, Change, CommitError, Epoch, Offer, StoredTask, TaskHead},
     request::{AgentAction, check_direct_message},
+    work::Held,
 };
 
 /// What came of an offer, for the call that waits for it.
@@ -27,18 +28,20 @@ pub(super) enum Handed {
 type Report = oneshot::Sender<Result<Handed, Error>>;
 
 impl Service {
-    /// Offers a message to an agent. The offer outlives the call: a client that leaves stops nothing.
+    /// Offers a message to an agent. The offer outlives the call: a client that leaves stops nothing. It is held, where
+    /// runs are, until it is settled and the last desk has been dropped.
     pub(super) fn hand_over(
         &self,
         served: &ServedAgent,
         offer: Offer,
+        held: Option<Held>,
     ) -> oneshot::Receiver<Result<Handed, Error>> {
         let (report, answer) = oneshot::channel();
         let (service, agent) = (self.clone(), served.agent.clone());
         // Boxed, since the runtime copies a future several times before and after its life.
         let settled = Box::pin(async move {
             let (task, follow_up) = (offer.task.id.clone(), offer.follow_up);
-            let desk = Arc::new(TaskDesk::new(&service, task.clone()));
+            let desk = Arc::new(TaskDesk::new(&service, task.clone(), held.clone()));
             let window = tokio::time::sleep(service.limits().accept_window);
             let answer = agent.offer(offer, desk);
             tokio::pin!(window, answer);
@@ -53,6 +56,7 @@ impl Service {
             let offered = Offered {
                 task,
                 follow_up,
+                held,
                 report,
             };
             service.0.settle(offered, answer).await;
@@ -67,7 +71,15 @@ struct Offered {
     task: TaskId,
     /// Whether the task had begun before the message.
     follow_up: bool,
+    /// Under which it was made.
+    held: Option<Held>,
     report: Report,
+}
+
+impl Offered {
+    fn owner(&self) -> Option<Epoch> {
+        self.held.as_ref().map(Held::epoch)
+    }
 }
 
 const OUTSIDE_PROTOCOL: &str = "the agent's answer was outside the protocol";
@@ -94,7 +106,9 @@ impl Inner {
     }
 
     /// A direct message leaves no task where nobody has seen one, and ends the one that somebody may have seen.
-    async fn settle_message(&self, Offered { task, report, .. }: Offered, mut message: Message) {
+    async fn settle_message(&self, offered: Offered, mut message: Message) {
+        let owner = offered.owner();
+        let Offered { task, report, .. } = offered;
         match self.discard(&task).await {
             Some(StoredTask { task: snapshot, .. }) => {
                 message.context_id = Some(snapshot.context_id);
@@ -104,7 +118,7 @@ impl Inner {
             None => {
                 let late =
                     |head: &_| decide::late_message(head, message.clone(), self.limits(), self.stamp());
-                self.commit_or_fail(&task, late).await;
+                self.commit_or_fail(&task, owner, late).await;
                 tell(report, Ok(Handed::Taken));
             }
         }
@@ -113,10 +127,12 @@ impl Inner {
     /// A refusal ends a task that the message began. One that had begun before stays as it is: only its client is
     /// told.
     async fn settle_refusal(&self, offered: Offered, error: Error) {
+        let owner = offered.owner();
         let Offered {
             task,
             follow_up,
             report,
+            ..
         } = offered;
         if follow_up || self.discard(&task).await.is_some() {
             return tell(report, Err(error));
@@ -124,34 +140,55 @@ impl Inner {
         let text = Message::agent_text(self.parts.ids.message_id(), error.message());
         let reject = AgentAction::Move(Move::Reject, Some(text));
         let decide = |head: &_| decide::act(head, reject.clone(), self.limits(), self.stamp());
-        self.commit_or_fail(&task, decide).await;
+        self.commit_or_fail(&task, owner, decide).await;
         tell(report, Ok(Handed::Taken));
     }
 
-    async fn settle_fault(&self, Offered { task, report, .. }: Offered, error: Error) {
+    async fn settle_fault(&self, offered: Offered, error: Error) {
+        let owner = offered.owner();
+        let Offered {
+            task, report, held, ..
+        } = offered;
         if self.discard(&task).await.is_some() {
             return tell(report, Err(error));
         }
-        self.fail_or_log(&task, UNREACHABLE).await;
+        match held.filter(Held::is_wanted_back) {
+            // Only here it cannot be reached, since this replica is about to leave.
+            Some(held) => held.give_back(),
+            None => self.fail_or_log(&task, owner, UNREACHABLE).await,
+        }
         tell(report, Ok(Handed::Taken));
     }
 
-    async fn settle_outside(&self, Offered { task, report, .. }: Offered, cause: &str) {
+    async fn settle_outside(&self, offered: Offered, cause: &str) {
+        let owner = offered.owner();
+        // What is held is so until the task has failed.
+        let Offered {
+            task,
+            report,
+            held: _held,
+            ..
+        } = offered;
         tracing::warn!(%task, cause, "agent answered outside the protocol");
         let error = Error::new(ErrorKind::InvalidAgentResponse, OUTSIDE_PROTOCOL);
         // First the caller, who must see the error and not the task that fails for it.
         tell(report, Err(error.because(cause)));
         self.show_or_log(&task).await;
-        self.fail_or_log(&task, OUTSIDE_PROTOCOL).await;
+        self.fail_or_log(&task, owner, OUTSIDE_PROTOCOL).await;
     }
 
     /// Ends a task with what the agent said, or, where the task has no room for that, as failed. One that has ended
     /// meanwhile stays as it is.
-    async fn commit_or_fail(&self, task: &TaskId, decide: impl Fn(&TaskHead) -> Result<Change, Error>) {
-        match self.commit_with(task, decide).await {
+    async fn commit_or_fail(
+        &self,
+        task: &TaskId,
+        owner: Option<Epoch>,
+        decide: impl Fn(&TaskHead) -> Result<Change, Error>,
+    ) {
+        match self.commit_with(task, owner, decide).await {
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::ResourceExhausted => {
-                self.fail_or_log(task, error.message()).await;
+                self.fail_or_log(task, owner, error.message()).await;
             }
             Err(error) => tracing::info!(%task, %error, "the agent's answer dropped"),
         }
@@ -194,10 +231,10 @@ impl Inner {
     }
 
     /// Ends a live task as failed; one that has ended meanwhile stays as it is.
-    pub(super) async fn fail_or_log(&self, task: &TaskId, text: &str) {
+    pub(super) async fn fail_or_log(&self, task: &TaskId, owner: Option<Epoch>, text: &str) {
         let message = Message::agent_text(self.parts.ids.message_id(), text);
         let decide = |head: &_| decide::fail(head, message.clone(), self.limits(), self.stamp());
-        if let Err(error) = self.commit_with(task, decide).await {
+        if let Err(error) = self.commit_with(task, owner, decide).await {
             tracing::info!(%task, %error, "failure not recorded");
         }
     }

@@ -7,7 +7,10 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Answered, Context, Inner, Service, offers::Handed, reachable, stream, webhooks::Placed};
+use super::{
+    Answered, Context, Inner, Service, offers::Handed, reachable, replicas::asked_offer, stream,
+    webhooks::Placed,
+};
 use crate::{
     Cursor, Error, ErrorKind, Message, Outcome, Revision, Scope, SharedEvent, StreamResponse, TaskId,
     TaskSnapshot,
@@ -83,19 +86,22 @@ impl Service {
         }
         context.agent.check_media_types(&request.message)?;
         self.directory().note_begun(scope.tenant.as_ref())?;
-        let (creation, placed) = inner.new_task(&request, scope)?;
+        let (mut creation, placed) = inner.new_task(&request, scope)?;
+        if let Some(replicas) = &inner.replicas {
+            creation.run = replicas.put(asked_offer(context, &request, 1, false));
+        }
         let (id, cursor, snapshot) = (
             creation.head.id.clone(),
             creation.head.cursor,
             creation.task.clone(),
         );
-        inner.store_new(creation).await?;
+        let granted = inner.store_new(creation).await?;
         if let Some(placed) = placed {
             placed.begin(Cursor::START).await;
         }
         let pulse = inner.follow(&id).await?;
         let offer = offer(context, request, TaskSnapshot::clone(&snapshot), false);
-        let handed = self.hand_over(&context.agent, offer);
+        let handed = self.hand_over_granted(&context.agent, offer, granted.run);
         let snapshot = Arc::unwrap_or_clone(snapshot);
         Ok(Begun {
             task: id,
@@ -131,12 +137,16 @@ impl Service {
         let config = placed
             .as_ref()
             .map(|placed| ConfigPut::new(placed.config.clone(), most));
-        let head = inner
-            .commit_with(&id, |head| {
+        let (head, granted) = inner
+            .commit_with(&id, None, |head| {
                 let taken =
                     decide::take_message(head, request.message.clone(), inner.limits(), inner.stamp())?;
+                let run = inner.replicas.as_ref().and_then(|replicas| {
+                    replicas.put(asked_offer(context, &request, taken.head.client_messages, true))
+                });
                 Ok(Change {
                     config: config.clone(),
+                    run,
                     ..taken
                 })
             })
@@ -146,7 +156,8 @@ impl Service {
         }
         // Read before the agent hears of it, so that a stream's first event is the task as the message found it.
         let StoredTask { head: read, task } = inner.read(&id).await?;
-        let handed = self.hand_over(&context.agent, offer(context, request, task.clone(), true));
+        let offer = offer(context, request, task.clone(), true);
+        let handed = self.hand_over_granted(&context.agent, offer, granted.run);
         Ok(Begun {
             task: id,
             outcome: Outcome::Continued,

@@ -4,7 +4,7 @@ use super::{Answered, Context, Inner, Service, reachable, stream};
 use crate::{
     Error, ErrorKind, Message, Outcome, TaskId, decide,
     page::TaskPosition,
-    ports::{CancelAnswer, ListQuery, Listing, StoredTask},
+    ports::{CancelAnswer, Epoch, ListQuery, Listing, StoredTask},
     reply::{Body, TaskPage},
     request::{CancelTask, GetTask, ListTasks, SubscribeToTask},
 };
@@ -61,21 +61,30 @@ impl Service {
         let inner = &self.0;
         let scope = context.scope(request.tenant.as_ref());
         decide::check_cancelable(&*inner.reach(&request.id, &scope).await?)?;
-        let asked = context.agent.agent.cancel(&request.id, request.metadata.as_ref());
-        match tokio::time::timeout(inner.limits().cancel_wait, asked).await {
-            Ok(CancelAnswer::Refused) => {
+        let asked = self.ask_to_stop(&context.agent, &request.id, request.metadata.as_ref());
+        let answer = tokio::time::timeout(inner.limits().cancel_wait, asked).await;
+        // Held on to until the task has ended: its run has stopped, and nobody else is at it.
+        let (answer, _held) = match answer {
+            Ok(answer) => {
+                let (answer, held) = answer?;
+                (Some(answer), held)
+            }
+            Err(_) => (None, None),
+        };
+        match answer {
+            Some(CancelAnswer::Refused) => {
                 // An end that the agent reported meanwhile stands and is the better answer.
                 decide::check_cancelable(&*inner.reach(&request.id, &scope).await?)?;
                 let text = "the agent cannot stop the task at this stage";
                 let error = Error::new(ErrorKind::TaskNotCancelable, text);
                 return Err(error.outcome(Outcome::NotCancelableNow));
             }
-            Ok(CancelAnswer::Agreed | CancelAnswer::NoRun) => {}
-            Err(_) => {
+            Some(CancelAnswer::Agreed | CancelAnswer::NoRun) => {}
+            None => {
                 tracing::info!(task = %request.id, "agent silent on a cancel, task canceled without it");
             }
         }
-        inner.commit_cancel(&request.id).await?;
+        inner.commit_cancel(&request.id, None).await?;
         let StoredTask { task, .. } = inner.read(&request.id).await?;
         Ok((Outcome::Canceled, Body::Task(task)))
     }
@@ -105,9 +114,9 @@ impl Service {
 }
 
 impl Inner {
-    async fn commit_cancel(&self, task: &TaskId) -> Result<(), Error> {
+    pub(super) async fn commit_cancel(&self, task: &TaskId, owner: Option<Epoch>) -> Result<(), Error> {
         let message = Message::agent_text(self.parts.ids.message_id(), "canceled on the client's request");
         let decide = |head: &_| decide::cancel(head, message.clone(), self.limits(), self.stamp());
-        self.commit_with(task, decide).await.map(|_| ())
+        self.commit_with(task, owner, decide).await.map(|_| ())
     }
 }

@@ -1,7 +1,7 @@
 -- One step of a task. It compares the revision and applies; it knows no rule of the lifecycle.
 local id, news, head, state, place, hidden, expected, rev, ended, ended_at, meta, payload, what, how, which,
   log_entries, log_bytes, finished_most, config, stored, config_most, epoch, offer, holder, run_due, most_asked,
-  delivery_due = unpack(ARGV)
+  delivery_due, salt = unpack(ARGV)
 local task = key('task', id)
 local f = call('HMGET', task, 'rev', 'state', 'place', 'hidden', 'ended', 'scope', 'context', 'tenant', 'said',
   'log-bytes', 'owner', 'holder')
@@ -50,9 +50,9 @@ if place ~= old_place or state ~= old_state or hidden ~= was_hidden then
   if was_hidden == '0' then take_down(old_place, scope, context, old_state) end
   if hidden == '0' then put_up(place, scope, context, state) end
 end
-if config ~= '' then delivery = put_config(id, config, stored, rev, delivery_due) end
+if config ~= '' then delivery = put_config(id, config, stored, string.match(news, '^%S+'), delivery_due, salt) end
 if offer ~= '' then
-  run = owner and {0, ask(id, offer, most_asked), held_by} or begin_run(id, offer, holder, run_due)
+  run = owner and {0, ask(id, offer, most_asked), held_by} or begin_run(id, offer, holder, run_due, salt)
 end
 call('SPUBLISH', key('news', id), news)
 

@@ -40,8 +40,9 @@ local function member_of(id, config)
   return id .. '\0' .. config
 end
 
-local function grant(id)
-  return call('HINCRBY', key('task', id), 'epoch', 1)
+-- Grants of a task rise. Each ends with what only its replica draws: a failover may lose a grant and make the number anew.
+local function grant(id, salt)
+  return string.format('%.0f', call('HINCRBY', key('task', id), 'epoch', 1) * 1048576 + tonumber(salt))
 end
 
 -- Takes the oldest of a hash whose fields are numbers, from the place `from` on, where it has one more than so many.
@@ -66,11 +67,11 @@ local function ask(id, asked, most)
 end
 
 -- The run of a task: its grant, who holds it and how often it was begun stand in the task's hash.
-local function begin_run(id, asked, holder, due)
-  local epoch = grant(id)
+local function begin_run(id, asked, holder, due, salt)
+  local epoch = grant(id, salt)
   call('HSET', key('task', id), 'owner', epoch, 'holder', holder, 'attempt', 1)
   call('ZADD', key('due'), due, member_of(id, ''))
-  return {epoch, add_ask(id, asked, 1), holder}
+  return {tonumber(epoch), add_ask(id, asked, 1), holder}
 end
 
 local function end_run(id)
@@ -87,12 +88,12 @@ local function granted_run(id)
   return {begun and tonumber(f[1]) or 0, tonumber(f[3]), f[2]}
 end
 
--- Of a delivery there is kept its grant and the revision up to which it came.
-local function begin_delivery(id, config, revision, due)
-  local epoch = grant(id)
-  call('HSET', key('delivered', id), config, epoch .. ' ' .. revision)
+-- Of a delivery there is kept its grant and the cursor up to which it came.
+local function begin_delivery(id, config, cursor, due, salt)
+  local epoch = grant(id, salt)
+  call('HSET', key('delivered', id), config, epoch .. ' ' .. cursor)
   call('ZADD', key('due'), due, member_of(id, config))
-  return epoch
+  return tonumber(epoch)
 end
 
 local function granted_delivery(id, config)
@@ -130,12 +131,12 @@ local function has_room(id, config, most)
   return call('HEXISTS', hooks, config) == 1 or call('HLEN', hooks) < tonumber(most)
 end
 
--- With delivery from a revision on, where that is to be held until a moment. Answers with its grant.
-local function put_config(id, config, stored, revision, due)
+-- With delivery from a cursor on, where that is to be held until a moment. Answers with its grant.
+local function put_config(id, config, stored, cursor, due, salt)
   drop_config(id, config)
   call('HSET', key('hooks', id), config, stored)
   call('ZADD', key('rows'), 0, row_of(id, config, stored))
-  return due ~= '' and begin_delivery(id, config, revision, due) or 0
+  return due ~= '' and begin_delivery(id, config, cursor, due, salt) or 0
 end
 
 -- Takes a task away with every trace of it.

@@ -1,5 +1,5 @@
 -- Takes what is due, at most so much, the longest due first.
-local now, due, most, holder = unpack(ARGV)
+local now, due, most, holder, salt = unpack(ARGV)
 local taken = {}
 for _, member in ipairs(call('ZRANGE', key('due'), '-inf', now, 'BYSCORE', 'LIMIT', 0, most)) do
   local at = string.find(member, '\0', 1, true)
@@ -9,16 +9,17 @@ for _, member in ipairs(call('ZRANGE', key('due'), '-inf', now, 'BYSCORE', 'LIMI
     -- Only where a server was let drop keys by itself.
     call('ZREM', key('due'), member)
   elseif config == '' then
-    local epoch = grant(id)
+    local epoch = grant(id, salt)
     call('ZADD', key('due'), due, member)
     call('HSET', task, 'owner', epoch, 'holder', holder)
     local attempt = call('HINCRBY', task, 'attempt', 1)
-    taken[#taken + 1] = {id, config, epoch, attempt, call('HGET', task, 'asked'), call('HGETALL', key('asks', id))}
+    local asked = call('HGET', task, 'asked')
+    taken[#taken + 1] = {id, config, epoch, attempt, asked, '', call('HGETALL', key('asks', id))}
   elseif delivered then
-    local epoch, revision = grant(id), string.match(delivered, '%d+$')
+    local epoch, cursor = grant(id, salt), string.match(delivered, '%S+$')
     call('ZADD', key('due'), due, member)
-    call('HSET', key('delivered', id), config, epoch .. ' ' .. revision)
-    taken[#taken + 1] = {id, config, epoch, 0, revision, {}}
+    call('HSET', key('delivered', id), config, epoch .. ' ' .. cursor)
+    taken[#taken + 1] = {id, config, epoch, 0, 0, cursor, {}}
   end
 end
 return taken

@@ -11,8 +11,9 @@ use super::CallObserver;
 use crate::{
     METRICS, Metrics,
     list::{
-        BUILD, DROPPED_REPORTS, FINISHED_TASKS, Kind, LIVE_TASKS, RETIRED_TASKS, STREAMS_RESUMED,
-        WEBHOOK_CALLS, WEBHOOK_DEAD_LETTERS, WEBHOOK_GAPS, WEBHOOKS, WEBHOOKS_RETRYING,
+        BUILD, DROPPED_REPORTS, FINISHED_TASKS, Kind, LEASES, LEASES_LOST, LEASES_TAKEN, LIVE_TASKS,
+        RETIRED_TASKS, STREAMS_RESUMED, WEBHOOK_CALLS, WEBHOOK_DEAD_LETTERS, WEBHOOK_GAPS, WEBHOOKS,
+        WEBHOOKS_RETRYING,
     },
     logs::{Format, tests::logged},
 };
@@ -56,7 +57,14 @@ fn the_exposition_holds_the_metrics_of_the_list_and_no_others() {
     metrics.watch(&FINISHED_TASKS, || vec![("", 6)]);
     metrics.watch(&RETIRED_TASKS, || vec![("age", 7)]);
     metrics.watch(&DROPPED_REPORTS, || vec![("", 8)]);
-    for plain in [&WEBHOOKS, &WEBHOOKS_RETRYING, &WEBHOOK_GAPS] {
+    for plain in [
+        &LEASES,
+        &LEASES_TAKEN,
+        &LEASES_LOST,
+        &WEBHOOKS,
+        &WEBHOOKS_RETRYING,
+        &WEBHOOK_GAPS,
+    ] {
         metrics.watch(plain, || vec![("", 9)]);
     }
     metrics.watch(&STREAMS_RESUMED, || vec![("continued", 9)]);

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use gateway_domain::{
-    PushNotificationConfigId, ReplicaId, TaskId, TaskState, decide,
+    Cursor, PushNotificationConfigId, ReplicaId, TaskId, TaskState, decide,
     decide::NewTask,
     lifecycle::Move,
     ports::{
@@ -348,6 +348,7 @@ pub async fn a_configuration_brings_its_delivery_from_the_revision_that_it_was_s
         ..ConfigPut::new(config(&id, name), 10)
     };
     bench.append(&id, "a", "one").await;
+    let at_later = bench.head(&id).await.cursor;
     let later = bench.writer().put_config(put_later("later")).await.unwrap();
     grants.push(later.unwrap());
     let stamp = bench.stamp(1);
@@ -356,6 +357,7 @@ pub async fn a_configuration_brings_its_delivery_from_the_revision_that_it_was_s
             decide::take_message(head, user_message("more"), limits, stamp)
         })
         .await;
+    let at_message = change.head.cursor;
     let config = Some(put_later("with a message"));
     let committed = bench.writer().commit(Change { config, ..change }).await.unwrap();
     grants.push(committed.webhook.unwrap());
@@ -373,11 +375,16 @@ pub async fn a_configuration_brings_its_delivery_from_the_revision_that_it_was_s
             other => panic!("{other:?}"),
         }
     }
-    taken.sort();
-    let expected = [("later", 2), ("with a message", 3), ("with the task", 0)];
+    taken.sort_by(|one, other| one.0.cmp(&other.0));
+    let begin = Cursor::START;
+    let expected = [
+        ("later", at_later),
+        ("with a message", at_message),
+        ("with the task", begin),
+    ];
     assert_eq!(
         taken,
-        expected.map(|(config, revision)| (config.to_owned(), revision))
+        expected.map(|(config, cursor)| (config.to_owned(), cursor))
     );
 }
 
@@ -390,7 +397,11 @@ pub async fn a_delivery_goes_on_where_its_last_holder_stopped_also_after_the_tas
     let epoch = bench.writer().put_config(put).await.unwrap().unwrap();
     let first = delivery(&id, "hook", epoch);
     bench.step(&id, Move::Complete, 1).await;
-    let noted = bench.writer().note_delivered(&first, 2, &terms("one", 5)).await;
+    let delivered = bench.head(&id).await.cursor;
+    let noted = bench
+        .writer()
+        .note_delivered(&first, delivered, &terms("one", 5))
+        .await;
     assert!(noted.unwrap());
     assert_eq!(
         take(bench, "two", 5 + LEASE - 1).await,
@@ -398,8 +409,11 @@ pub async fn a_delivery_goes_on_where_its_last_holder_stopped_also_after_the_tas
         "that renews the lease"
     );
     let taken = take(bench, "two", 5 + LEASE + 1).await;
-    assert_eq!(taken[0].work, DueWork::Webhook { delivered: 2 });
-    let late = bench.writer().note_delivered(&first, 9, &terms("one", 16)).await;
+    assert_eq!(taken[0].work, DueWork::Webhook { delivered });
+    let late = bench
+        .writer()
+        .note_delivered(&first, delivered, &terms("one", 16))
+        .await;
     assert!(!late.unwrap());
     let newest = &taken[0].lease;
     let renewed = bench
@@ -439,6 +453,7 @@ pub async fn a_deleted_and_a_replaced_configuration_lose_their_delivery(bench: &
     assert_eq!(renewed, [Renewed::Lost; 3]);
     let taken = take(bench, "two", LEASE + 2).await;
     assert_eq!(taken.len(), 1);
-    assert_eq!(taken[0].work, DueWork::Webhook { delivered: 2 });
+    let delivered = bench.head(&id).await.cursor;
+    assert_eq!(taken[0].work, DueWork::Webhook { delivered });
     assert!(taken[0].lease.epoch > epoch);
 }

@@ -5,14 +5,18 @@ use std::{
     time::Duration,
 };
 
+use async_trait::async_trait;
 use futures::StreamExt;
 use gateway_domain::{
-    Actor, AgentCard, Cursor, Error, Limits, Message, MessageId, Part, Principal, Reply, Request, Role,
-    Service, StreamResponse, TaskId, TaskSnapshot, TaskState,
+    Actor, AgentCard, Cursor, Error, Limits, Message, MessageId, Part, Principal, PushNotificationConfigId,
+    ReplicaId, Reply, Request, Role, Service, StreamResponse, TaskId, TaskPushNotificationConfig,
+    TaskSnapshot, TaskState, Timestamp,
     card::AgentCapabilities,
     directory::{Directory, MediaTypes, ServedAgent},
+    error::Violation,
     lifecycle::Move,
     page::PageKey,
+    ports::{Clock, Delivery, Store, Terms, Webhooks, Work},
     reply::{Body, EventStream, Sent, StreamItem},
     request::{
         AgentAction, AgentCommand, CancelTask, GetTask, ListTasks, SendConfiguration, SendMessage,
@@ -20,16 +24,85 @@ use gateway_domain::{
     },
     resume::{self, SentCursor},
     service::{Context, Parts},
+    work::Keeper,
 };
 use gateway_store_memory::{MemoryStore, Settings};
-use gateway_testkit::{agent::Scripted, clock::TickClock, ids::SequentialIds};
+use gateway_testkit::{
+    agent::Scripted,
+    clock::{RuntimeClock, TickClock},
+    ids::SequentialIds,
+    severed::Severed,
+};
+use tokio_util::sync::DropGuard;
 
 /// A service and whoever stands around it.
 pub(crate) struct World {
     pub(crate) service: Service,
     pub(crate) agent: Arc<Scripted>,
+    /// Where it is one of several.
+    pub(crate) replica: Option<Replica>,
     context: Context,
     messages: AtomicU64,
+}
+
+/// What makes a service one of several over the same store.
+pub(crate) struct Replica {
+    pub(crate) keeper: Keeper,
+    /// Its way to the store.
+    pub(crate) way: Arc<Severed>,
+    _alive: DropGuard,
+}
+
+/// A store that several services share, with the time and the ids.
+pub(crate) struct Deployment {
+    store: Arc<MemoryStore>,
+    ids: Arc<SequentialIds>,
+    clock: RuntimeClock,
+    started: AtomicU64,
+}
+
+impl Deployment {
+    pub(crate) fn new() -> Self {
+        Self {
+            store: Arc::default(),
+            ids: Arc::default(),
+            clock: RuntimeClock::default(),
+            started: AtomicU64::new(0),
+        }
+    }
+
+    /// One more service over the store.
+    pub(crate) fn replica(&self) -> Arc<World> {
+        let number = self.started.fetch_add(1, Ordering::Relaxed);
+        let settings = gateway_domain::work::Settings::of(ReplicaId::new(format!("replica {number}")));
+        let way = Arc::new(Severed::new(self.store.clone()));
+        let keeper = Keeper::new(way.clone(), Arc::new(self.clock), self.ids.clone(), settings);
+        let alive = keeper.stop_guard();
+        let replica = Replica {
+            keeper: keeper.clone(),
+            way: way.clone(),
+            _alive: alive,
+        };
+        let made = World::build(
+            Setting::default(),
+            way,
+            (Arc::new(self.clock), self.ids.clone()),
+            Some(replica),
+        );
+        keeper.start();
+        made
+    }
+
+    /// Which leases there are, taken or not, of any task.
+    pub(crate) async fn leases_left(&self) -> usize {
+        let later = Timestamp::from_millis(self.clock.now().millis() + 3_600_000).unwrap();
+        let terms = Terms {
+            replica: ReplicaId::new("an auditor"),
+            now: later,
+            lease: Duration::from_secs(1),
+        };
+        self.store.take_due(&terms, 1_000).await.unwrap().len()
+    }
 }
 
 /// A world may differ from the usual one.
@@ -47,6 +120,16 @@ impl World {
 
     pub(crate) fn with(setting: Setting) -> Arc<Self> {
         let ids = Arc::new(SequentialIds::default());
+        let store = Arc::new(MemoryStore::new(setting.store.clone()));
+        Self::build(setting, store, (Arc::new(TickClock::default()), ids), None)
+    }
+
+    fn build(
+        setting: Setting,
+        store: Arc<dyn Store>,
+        (clock, ids): (Arc<dyn Clock>, Arc<SequentialIds>),
+        replica: Option<Replica>,
+    ) -> Arc<Self> {
         let agent = Arc::new(Scripted::new(ids.clone()));
         let capabilities = AgentCapabilities {
             streaming: Some(true),
@@ -62,14 +145,18 @@ impl World {
             agent: agent.clone(),
             media_types: setting.media_types.map_or(MediaTypes::Any, MediaTypes::Only),
         });
-        let service = Service::new(Parts {
-            store: Arc::new(MemoryStore::new(setting.store)),
+        let parts = Parts {
+            store,
             directory: Arc::new(Directory::any(served.clone(), 10, Vec::new())),
-            clock: Arc::new(TickClock::default()),
+            clock,
             ids,
             limits: setting.limits,
             page_key: PageKey::new(b"a key of tests"),
-        });
+        };
+        let service = match &replica {
+            Some(replica) => Service::replicated(parts, Arc::new(Unsent), replica.keeper.clone()),
+            None => Service::new(parts),
+        };
         let context = Context {
             principal: Arc::new(Principal::anonymous(Actor::Client)),
             agent: served,
@@ -79,9 +166,30 @@ impl World {
         Arc::new(Self {
             service,
             agent,
+            replica,
             context,
             messages: AtomicU64::new(0),
         })
+    }
+
+    /// Ends it as if its process had been killed: nothing that it does reaches the store any more.
+    pub(crate) fn kill(&self) {
+        let replica = self.replica.as_ref().unwrap();
+        replica.way.cut();
+        drop(replica.keeper.stop_guard());
+    }
+
+    /// Ends it in order.
+    pub(crate) async fn leave(&self) {
+        self.service.end_streams();
+        let replica = self.replica.as_ref().unwrap();
+        replica.keeper.drain(Duration::from_secs(5)).await;
+        self.agent.drain(Duration::ZERO).await;
+        self.service.drain().await;
+    }
+
+    pub(crate) fn leases(&self) -> usize {
+        self.replica.as_ref().unwrap().keeper.count()
     }
 
     pub(crate) async fn handle(&self, request: Request) -> Result<Reply, Error> {
@@ -260,6 +368,22 @@ fn sent(cursor: &str) -> SentCursor {
         field: "last-event-id",
         text: cursor.to_owned(),
     }
+}
+
+/// Takes every configuration and delivers nothing.
+struct Unsent;
+
+#[async_trait]
+impl Webhooks for Unsent {
+    fn check(&self, _: &TaskPushNotificationConfig) -> Result<(), Vec<Violation>> {
+        Ok(())
+    }
+
+    fn reserve(&self) -> Option<Box<dyn Delivery>> {
+        None
+    }
+
+    async fn deleted(&self, _: &TaskId, _: &PushNotificationConfigId) {}
 }
 
 pub(crate) fn task_of(reply: Reply) -> TaskSnapshot {
