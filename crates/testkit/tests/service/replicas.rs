@@ -355,3 +355,75 @@ async fn replicas_that_are_killed_one_after_the_other_leave_no_task_undone() {
         );
     }
 }
+
+/// The run of one turn is just let go of when the next message comes, at another replica.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_message_is_lost_between_the_end_of_a_run_and_the_next() {
+    let (deployment, replicas) = three();
+    let id = replicas[0].send("ask 60").await.id;
+    for number in 1..60 {
+        let asked = replicas[number % 3].answer(&id, "next").await.unwrap();
+        assert_eq!(asked.status.state, TaskState::InputRequired, "{number}");
+    }
+    let done = replicas[0].answer(&id, "last").await.unwrap();
+    assert_eq!(
+        (done.status.state, given(&done).as_str()),
+        (TaskState::Completed, "last")
+    );
+    while replicas.iter().any(|replica| replica.leases() > 0) {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert_eq!(deployment.leases_left().await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn runs_are_handed_on_from_replica_to_replica_without_a_chunk_too_many() {
+    let deployment = Deployment::new();
+    let mut serving = deployment.replica();
+    let mut tasks = Vec::new();
+    for _ in 0..10 {
+        tasks.push(serving.start("chunks 40 0.004").await);
+    }
+    for _ in 0..5 {
+        let next = deployment.replica();
+        tokio::time::sleep(Duration::from_millis(15)).await;
+        serving.leave().await;
+        serving = next;
+    }
+    for id in tasks {
+        let done = serving.ended(&id).await;
+        assert_eq!(given(&done), chunks(1, 40, 40));
+    }
+}
+
+/// A cancel and the end of the run, at different replicas: the answer says what is so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_cancel_elsewhere_at_the_moment_of_completion_tells_the_truth() {
+    let (_deployment, [one, two, _three]) = three();
+    for round in 0..100_u32 {
+        let gate = Gate::new();
+        let run = [
+            Step::moves(Move::Work),
+            Step::Wait(gate.clone()),
+            Step::moves(Move::Complete),
+        ];
+        one.agent.expect(Script::accept(run));
+        let id = one.start("hello").await;
+        gate.reached().await;
+        let (task, other) = (id.clone(), two.clone());
+        let canceled = tokio::spawn(async move { other.cancel(&task).await });
+        for _ in 0..round % 40 {
+            tokio::task::yield_now().await;
+        }
+        gate.open();
+        let result = canceled.await.unwrap();
+        let stored = two.ended(&id).await;
+        match result {
+            Ok(reply) => assert_eq!(task_of(reply), stored),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::TaskNotCancelable);
+                assert_eq!(stored.status.state, TaskState::Completed);
+            }
+        }
+    }
+}
