@@ -1,4 +1,5 @@
-//! A Redis of a test's own, at a socket in a folder of its own, that ends with the test.
+//! A Redis of a test's own, at a socket in a folder of its own, that ends with the test; and whole deployments of it, at
+//! ports of this machine.
 //!
 //! `redis-server` must be installed (7.0 or newer); a test that needs it fails without it.
 #![allow(
@@ -6,6 +7,10 @@
     clippy::expect_used,
     reason = "a test that has no server fails by panicking"
 )]
+
+mod cluster;
+mod sentinel;
+mod server;
 
 use std::{
     io::{Read, Write},
@@ -17,6 +22,8 @@ use std::{
 };
 
 use tempfile::TempDir;
+
+pub use self::{cluster::Cluster, sentinel::SentinelDeployment, server::Server};
 
 /// Far beyond what a start takes.
 const PATIENCE: Duration = Duration::from_secs(20);
