@@ -192,7 +192,7 @@ fn what_is_wrong_is_told_with_its_place_and_what_to_write() {
         ),
         (
             "[secrets]\nunheard = 1",
-            "gw.toml:2: secrets.unheard is no setting; those here are page_key, page_key_file, redis_password, redis_password_file",
+            "gw.toml:2: secrets.unheard is no setting; those here are page_key, page_key_file, redis_password, redis_password_file, redis_sentinel_password, redis_sentinel_password_file",
         ),
         (
             "[card]\n[[card.skills]]\nid = \"a\"\nname = \"A\"\ndescription = \"\"\ntag = []",
@@ -322,8 +322,40 @@ fn what_is_wrong_is_told_with_its_place_and_what_to_write() {
             "gw.toml:2: secrets.page_key_file cannot be read: /there/is/none: No such file or directory (os error 2)",
         ),
         (
-            "[store.redis]\nurl = \"rediss://host\"",
-            "gw.toml:2: store.redis.url must begin with redis:// or redis+unix://",
+            "[store.redis]\nurl = \"amqp://host\"",
+            "gw.toml:2: store.redis.url must begin with redis://, rediss:// or redis+unix://",
+        ),
+        (
+            "[store.redis]\nurl = \"rediss://host#insecure\"",
+            "gw.toml:2: store.redis.url must not hold ? or #: what they would say is a setting of its own, see store.redis.tls",
+        ),
+        (
+            "[store.redis]\nurl = \"redis://a,b\"",
+            "gw.toml:2: store.redis.url names several servers: set store.redis.mode to \"sentinel\" or \"cluster\", or name one",
+        ),
+        (
+            "[store.redis]\nmode = \"cluster\"\nurl = \"redis://a,b/3\"",
+            "gw.toml:3: store.redis.url names a database, and a Redis Cluster has only database 0: leave it out",
+        ),
+        (
+            "[store.redis]\nmode = \"sentinel\"\nurl = \"redis+unix:///a\"",
+            "gw.toml:3: store.redis.url names the socket of one server: set store.redis.mode to \"standalone\"",
+        ),
+        (
+            "[store.redis]\nsentinel_user = \"a\"",
+            "gw.toml:2: store.redis.sentinel_user is for store.redis.mode \"sentinel\" only: leave it out",
+        ),
+        (
+            "[store.redis]\nurl = \"redis://a\"\ntls.ca_file = \"a.pem\"",
+            "gw.toml:2: store.redis.url must begin with rediss:// where store.redis.tls is set",
+        ),
+        (
+            "[store.redis]\nurl = \"rediss://a\"\ntls.key_file = \"a.pem\"",
+            "gw.toml:3: store.redis.tls.key_file needs store.redis.tls.certificate_file beside it",
+        ),
+        (
+            "[store.redis]\nurl = \"rediss://a\"\ntls.ca_file = \"a.pem\"\ntls.accept_any_certificate = true",
+            "gw.toml:4: store.redis.tls.accept_any_certificate makes store.redis.tls.ca_file useless: leave one of them out",
         ),
         (
             "[store.redis]\nurl = \"redis://user:sesame@host\"",
@@ -484,10 +516,18 @@ fn every_setting_stands_in_the_sample_and_can_be_uncommented() {
     };
     let whole = sample.lines().map(uncomment).collect::<Vec<_>>().join("\n");
     // All but secrets and their files, which exclude each other, can be given together.
-    let files = ["page_key_file", "redis_password_file"];
+    let files = [
+        "page_key_file",
+        "redis_password_file",
+        "redis_sentinel_password_file",
+    ];
     let whole = files.iter().fold(whole, |whole, file| {
         whole.replace(&format!("{file} ="), &format!("#{file} ="))
     });
+    // A Redis that has everything that can be said of one.
+    let whole = whole
+        .replace("url = \"redis://", "url = \"rediss://")
+        .replace("mode = \"standalone\"", "mode = \"sentinel\"");
     let extended = read(Some(("sample", &whole)), Vec::new(), &OUTSIDE).unwrap();
     assert!(extended.page_key.is_some());
 

@@ -57,6 +57,9 @@ pub(crate) fn trials(settings: &Settings, addresses: &Addresses) -> Vec<String> 
     if !settings.push.guard {
         trials.push("push.guard is off: callers can have this process post anywhere".into());
     }
+    if settings.store.redis.tls.accept_any_certificate {
+        trials.push("store.redis.tls.accept_any_certificate: whoever comes between reads all tasks".into());
+    }
     if settings.page_key.is_none() && settings.store.kind == typed::StoreKind::Memory {
         trials.push("secrets.page_key is not set: page tokens end with this process".into());
     }

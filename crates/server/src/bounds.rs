@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use gateway_config::{
-    Settings,
-    typed::{self, ErrorTable},
+    Secret, Settings,
+    typed::{self, ErrorTable, RedisMode},
 };
 use gateway_edge::Budget;
+use gateway_store_redis::{Durability, Mode};
 use gateway_wire::errors::Edition;
 
 /// The bounds of every listener; they share the budget for bodies.
@@ -53,14 +54,24 @@ pub(crate) fn memory(store: &typed::Store) -> gateway_store_memory::Settings {
 /// The deployment in Redis, and the bounds of what it keeps.
 pub(crate) fn redis(settings: &Settings) -> gateway_store_redis::Settings {
     let (store, redis) = (&settings.store, &settings.store.redis);
-    let password = settings.redis_password.as_ref();
     gateway_store_redis::Settings {
         url: redis.url.clone(),
-        mode: gateway_store_redis::Mode::Standalone,
-        tls: gateway_store_redis::Tls::default(),
-        durability: gateway_store_redis::Durability::Async,
+        mode: redis_mode(settings),
+        tls: gateway_store_redis::Tls {
+            ca_file: redis.tls.ca_file.as_ref().map(Into::into),
+            certificate_file: redis.tls.certificate_file.as_ref().map(Into::into),
+            key_file: redis.tls.key_file.as_ref().map(Into::into),
+            accept_any_certificate: redis.tls.accept_any_certificate,
+        },
+        durability: match redis.durability {
+            typed::Durability::Async => Durability::Async,
+            typed::Durability::Replica => Durability::Replica {
+                replicas: redis.replicas,
+            },
+            typed::Durability::Disk => Durability::Disk,
+        },
         user: redis.user.clone(),
-        password: password.map(|password| String::from_utf8_lossy(password.expose()).into_owned()),
+        password: settings.redis_password.as_ref().map(text),
         prefix: redis.prefix.clone(),
         buckets: redis.buckets,
         log_entries: store.log_entries,
@@ -68,6 +79,23 @@ pub(crate) fn redis(settings: &Settings) -> gateway_store_redis::Settings {
         finished_per_tenant: store.finished_per_tenant,
         finished_kept: store.finished_age.0,
     }
+}
+
+fn redis_mode(settings: &Settings) -> Mode {
+    let redis = &settings.store.redis;
+    match redis.mode {
+        RedisMode::Standalone => Mode::Standalone,
+        RedisMode::Sentinel => Mode::Sentinel {
+            master: redis.master.clone(),
+            user: redis.sentinel_user.clone(),
+            password: settings.redis_sentinel_password.as_ref().map(text),
+        },
+        RedisMode::Cluster => Mode::Cluster,
+    }
+}
+
+fn text(secret: &Secret) -> String {
+    String::from_utf8_lossy(secret.expose()).into_owned()
 }
 
 #[cfg(test)]

@@ -115,6 +115,16 @@ impl Kept {
         metrics.watch(&list::FINISHED_TASKS, move || vec![("", number(store.held().1))]);
         let store = self.clone();
         metrics.watch(&list::RETIRED_TASKS, move || store.retired());
+        let store = self.clone();
+        metrics.watch(&list::SET_BACK_TASKS, move || vec![("", store.set_back())]);
+    }
+
+    /// Tasks that lost changes which had been told of; this process loses none while it lives.
+    fn set_back(&self) -> u64 {
+        match self {
+            Self::Memory(_) => 0,
+            Self::Redis(store) => store.set_back(),
+        }
     }
 
     /// Live and finished tasks.

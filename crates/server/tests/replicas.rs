@@ -5,6 +5,7 @@
 
 use std::net::SocketAddr;
 
+use gateway_config::typed::{RedisMode, StoreKind};
 use gateway_server::{Assembly, Running, settings};
 use gateway_testkit::redis::RedisServer;
 use serde_json::{Value, json};
@@ -362,8 +363,21 @@ async fn a_redis_that_is_not_there_stops_the_start_and_is_named_with_its_setting
 }
 
 #[test]
-fn the_example_of_a_replica_can_be_read() {
-    let example = settings::parse(include_str!("../../../deploy/redis.toml")).unwrap();
-    assert_eq!(example.store.kind, gateway_config::typed::StoreKind::Redis);
-    assert_eq!(example.store.redis.user.as_deref(), Some("gateway"));
+fn the_examples_of_a_replica_can_be_read() {
+    for (example, mode) in [
+        (include_str!("../../../deploy/redis.toml"), RedisMode::Standalone),
+        (
+            include_str!("../../../deploy/redis-sentinel.toml"),
+            RedisMode::Sentinel,
+        ),
+        (
+            include_str!("../../../deploy/redis-cluster.toml"),
+            RedisMode::Cluster,
+        ),
+    ] {
+        let example = settings::parse(example).unwrap();
+        assert_eq!(example.store.kind, StoreKind::Redis);
+        assert_eq!(example.store.redis.mode, mode);
+        assert_eq!(example.store.redis.user.as_deref(), Some("gateway"));
+    }
 }

@@ -139,7 +139,14 @@ impl Inner {
         match self.look(bucket, id, &followed).await? {
             Some((Some(told), standing)) => self.compare(&followed, told, &standing),
             Some((None, _)) => {}
-            None => followed.close(),
+            None => {
+                // Live tasks never leave, but with what Redis lost.
+                let lived = followed
+                    .told()
+                    .is_some_and(|told| !told.hidden && !told.state.is_terminal());
+                self.counts.set_back.fetch_add(u64::from(lived), Relaxed);
+                followed.close();
+            }
         }
         Ok(())
     }

@@ -4,6 +4,7 @@
 mod away;
 mod followed;
 mod left_behind;
+mod refused;
 mod shared;
 
 use gateway_domain::{

@@ -37,6 +37,7 @@ pub const METRICS: &[&Metric] = &[
     &LIVE_TASKS,
     &FINISHED_TASKS,
     &RETIRED_TASKS,
+    &SET_BACK_TASKS,
     &DROPPED_REPORTS,
     &LEASES,
     &LEASES_TAKEN,
@@ -128,6 +129,15 @@ pub const RETIRED_TASKS: Metric = Metric {
     unit: "",
     help: "Finished tasks that were removed: too many of their tenant, too many bytes in all, or too old.",
     labels: &["reason"],
+    kind: Kind::Counter,
+};
+
+/// Tasks that the store lost changes of.
+pub const SET_BACK_TASKS: Metric = Metric {
+    name: "a2a_gateway_set_back_tasks",
+    unit: "",
+    help: "Tasks that were followed here and that the store set back: a failover lost changes that had been told of.",
+    labels: &[],
     kind: Kind::Counter,
 };
 

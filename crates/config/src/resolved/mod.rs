@@ -52,6 +52,8 @@ pub struct Settings {
     pub page_key: Option<Secret>,
     /// Lets the gateway into Redis.
     pub redis_password: Option<Secret>,
+    /// Lets the gateway in at Redis's Sentinels.
+    pub redis_sentinel_password: Option<Secret>,
 }
 
 impl Settings {
@@ -82,6 +84,7 @@ impl Settings {
             telemetry: typed.telemetry,
             page_key: secrets.page_key,
             redis_password: secrets.redis_password,
+            redis_sentinel_password: secrets.redis_sentinel_password,
         };
         Faults::or(faults, settings)
     }

@@ -12,6 +12,7 @@ const LEAST_KEY_BYTES: usize = 16;
 pub(super) struct Secrets {
     pub(super) page_key: Option<Secret>,
     pub(super) redis_password: Option<Secret>,
+    pub(super) redis_sentinel_password: Option<Secret>,
 }
 
 pub(super) fn resolve(typed: typed::Secrets, faults: &mut Vec<Fault>) -> Secrets {
@@ -25,9 +26,16 @@ pub(super) fn resolve(typed: typed::Secrets, faults: &mut Vec<Fault>) -> Secrets
         typed.redis_password_file,
         faults,
     );
+    let of_sentinels = one(
+        "secrets.redis_sentinel_password",
+        typed.redis_sentinel_password,
+        typed.redis_sentinel_password_file,
+        faults,
+    );
     Secrets {
         page_key: page_key.map(|(_, key)| key),
         redis_password: password.map(|(_, password)| password),
+        redis_sentinel_password: of_sentinels.map(|(_, password)| password),
     }
 }
 

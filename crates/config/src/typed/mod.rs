@@ -18,7 +18,7 @@ pub use connections::Connections;
 pub use limits::Limits;
 pub use listeners::{ClientListener, Listener, Listeners, PublicUrls, Version};
 pub use push::Push;
-pub use store::{Redis, Store, StoreKind};
+pub use store::{Durability, Redis, RedisMode, RedisTls, Store, StoreKind};
 
 use crate::text::Secret;
 
@@ -206,4 +206,11 @@ pub struct Secrets {
     /// A file that holds the password; a line break at its end does not count.
     #[schemars(example = &"/run/secrets/redis-password")]
     pub redis_password_file: Option<String>,
+    /// Lets the gateway in at Redis's Sentinels, where they ask for a password. Better given by the environment or by
+    /// `redis_sentinel_password_file`.
+    #[schemars(example = &"a password")]
+    pub redis_sentinel_password: Option<Secret>,
+    /// A file that holds that password; a line break at its end does not count.
+    #[schemars(length(min = 1), example = &"/run/secrets/redis_sentinel_password")]
+    pub redis_sentinel_password_file: Option<String>,
 }

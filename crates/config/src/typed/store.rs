@@ -43,13 +43,34 @@ pub struct Store {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Redis {
-    /// The server, 7.0 or newer: redis://HOST:PORT/DATABASE, or redis+unix:///PATH for a socket. One server, not a
-    /// cluster. The password is `secrets.redis_password`.
+    /// Redis 7.0 or newer, or Valkey: redis://HOST:PORT/DATABASE, rediss:// for TLS, or redis+unix:///PATH for the
+    /// socket of one server. For `sentinel` the Sentinels, for `cluster` some of the servers, with commas between
+    /// them: redis://HOST:PORT,HOST:PORT. The password is `secrets.redis_password`.
     #[schemars(length(min = 1))]
     pub url: String,
+    /// What stands at the URL: `standalone` is one server, `sentinel` Sentinels that know where the master is,
+    /// `cluster` a Redis Cluster.
+    pub mode: RedisMode,
+    /// What the Sentinels call the master; for `sentinel` only.
+    #[schemars(length(min = 1))]
+    pub master: String,
     /// The user of Redis's access lists; without it the default one.
     #[schemars(length(min = 1), example = &"gateway")]
     pub user: Option<String>,
+    /// The user of the Sentinels' own access lists; without it the default one. The password is
+    /// `secrets.redis_sentinel_password`.
+    #[schemars(length(min = 1), example = &"gateway")]
+    pub sentinel_user: Option<String>,
+    /// What is waited for before a change is acknowledged and shown to subscribers and webhooks: `async` for the
+    /// memory of the master, `replica` for that of `store.redis.replicas` replicas, `disk` for the append-only file
+    /// of the master (Redis 7.2 or newer with appendonly yes). docs/redis.md says what each keeps when a server
+    /// fails.
+    pub durability: Durability,
+    /// Replicas that must have a change; for `replica` only.
+    #[schemars(range(min = 1, max = 16))]
+    pub replicas: u16,
+    /// Whom an encrypted connection trusts; for rediss:// only.
+    pub tls: RedisTls,
     /// What all keys begin with: letters, digits, `-`, `_` and `.`. Deployments on one server have different ones.
     #[schemars(length(min = 1))]
     pub prefix: String,
@@ -63,11 +84,59 @@ impl Default for Redis {
     fn default() -> Self {
         Self {
             url: "redis://127.0.0.1:6379".into(),
+            mode: RedisMode::Standalone,
+            master: "mymaster".into(),
             user: None,
+            sentinel_user: None,
+            durability: Durability::Async,
+            replicas: 1,
+            tls: RedisTls::default(),
             prefix: "a2a".into(),
             buckets: 64,
         }
     }
+}
+
+/// What stands at a URL of Redis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RedisMode {
+    /// One server.
+    Standalone,
+    /// Sentinels.
+    Sentinel,
+    /// A cluster.
+    Cluster,
+}
+
+/// What is waited for before a change counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Durability {
+    /// The memory of the master.
+    Async,
+    /// The memory of replicas.
+    Replica,
+    /// The disk of the master.
+    Disk,
+}
+
+/// Encrypted connections to Redis.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RedisTls {
+    /// The certificate (PEM) of the authority that vouches for the servers, which is then the only one; without it
+    /// those that the machine trusts.
+    #[schemars(length(min = 1), example = &"/etc/a2a-gateway/redis-ca.pem")]
+    pub ca_file: Option<String>,
+    /// The gateway's own certificate (PEM), where Redis asks for one; together with the key.
+    #[schemars(length(min = 1), example = &"/etc/a2a-gateway/redis.pem")]
+    pub certificate_file: Option<String>,
+    /// The key (PEM) of that certificate.
+    #[schemars(length(min = 1), example = &"/etc/a2a-gateway/redis.key")]
+    pub key_file: Option<String>,
+    /// Trust whoever answers. Whoever can come between then reads and changes everything: for trial only.
+    pub accept_any_certificate: bool,
 }
 
 /// Which store.

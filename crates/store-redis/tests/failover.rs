@@ -1,0 +1,265 @@
+//! Masters fail: what the store then does, by the durability that it was set to. Servers are killed and hung for real.
+
+mod support;
+
+use std::{sync::Arc, time::Duration};
+
+use gateway_domain::{
+    TaskId,
+    ports::{CommitError, Store},
+};
+use gateway_store_redis::{Durability, RedisStore, Settings};
+use gateway_testkit::redis::{Cluster, SentinelDeployment};
+use support::{BUCKET, by_sentinels, chunk, create, has_all, numbers, of_cluster, open, try_chunk};
+use tokio::time::{Instant, sleep, timeout};
+
+/// Far beyond what a failover takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const REPLICA: Durability = Durability::Replica { replicas: 1 };
+
+/// Chunks of a task, one after the other, the servers being left to `fail` in between.
+async fn write_while(store: &Arc<RedisStore>, id: &TaskId, count: u32, fail: impl FnOnce() + Send + 'static) {
+    for number in 1..=count / 3 {
+        chunk(store, id, &number.to_string()).await;
+    }
+    let failing = tokio::task::spawn_blocking(fail);
+    for number in count / 3 + 1..=count {
+        chunk(store, id, &number.to_string()).await;
+    }
+    failing.await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_replicas_confirmed_outlives_a_master_that_sentinels_replace() {
+    let mut servers = SentinelDeployment::start(1);
+    let settings = Settings {
+        durability: REPLICA,
+        ..by_sentinels(&servers)
+    };
+    let (store, other) = (open(settings.clone()).await, open(settings).await);
+    let id = create(&store, "task").await;
+    let mut follower = other.follow(&id).await.unwrap().unwrap();
+    // The dead one comes back as a replica, or nothing could be confirmed any more.
+    let fail = move || {
+        let dead = servers.kill_master();
+        servers.bring_back(dead);
+        servers
+    };
+    let (sender, servers) = std::sync::mpsc::channel();
+    write_while(&store, &id, 60, move || drop(sender.send(fail()))).await;
+    let held = numbers(&other, &id).await;
+    assert!(has_all(&held, 60), "{held:?}");
+    // What was told on another replica is what is held, over new connections as well.
+    let head = other.head(&id).await.unwrap().unwrap();
+    let told = follower.wait_for(|pulse| pulse.cursor == head.cursor);
+    timeout(PATIENCE, told).await.unwrap().unwrap();
+    assert_eq!((store.set_back(), other.set_back()), (0, 0));
+    drop(servers);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_replicas_confirmed_outlives_a_master_of_a_cluster() {
+    let mut servers = Cluster::start();
+    let settings = Settings {
+        durability: REPLICA,
+        ..of_cluster(&servers)
+    };
+    let (store, other) = (open(settings.clone()).await, open(settings).await);
+    let id = create(&store, "task").await;
+    let mut follower = other.follow(&id).await.unwrap().unwrap();
+    let (sender, kept) = std::sync::mpsc::channel();
+    let fail = move || {
+        let dead = servers.kill_master_of(&format!("{BUCKET}x"));
+        servers.bring_back(dead);
+        drop(sender.send(servers));
+    };
+    write_while(&store, &id, 60, fail).await;
+    let held = numbers(&other, &id).await;
+    assert!(has_all(&held, 60), "{held:?}");
+    let head = other.head(&id).await.unwrap().unwrap();
+    let told = follower.wait_for(|pulse| pulse.cursor == head.cursor);
+    timeout(PATIENCE, told).await.unwrap().unwrap();
+    assert_eq!((store.set_back(), other.set_back()), (0, 0));
+    drop(kept);
+}
+
+/// A master on its own: its replica hangs, their connection is cut, it goes on, and dies with what it did alone.
+async fn lose_what_the_replica_has_not(servers: &mut SentinelDeployment, alone: impl Future<Output = ()>) {
+    let master = servers.master();
+    let replica = 1 - master;
+    servers.server(replica).hang();
+    // Otherwise what the replica has not read would still lie ready for it.
+    servers.server(master).say("CLIENT KILL TYPE replica");
+    alone.await;
+    servers.server(master).kill();
+    servers.server(replica).go_on();
+    servers.wait_for_another(master);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_failover_lost_is_noticed_and_counted_and_its_followers_begin_again() {
+    let mut servers = SentinelDeployment::start(1);
+    let store = open(by_sentinels(&servers)).await;
+    let id = create(&store, "task").await;
+    chunk(&store, &id, "1").await;
+    servers.wait_until_whole();
+    let follower = store.follow(&id).await.unwrap().unwrap();
+    lose_what_the_replica_has_not(&mut servers, async {
+        for number in 2..=5 {
+            chunk(&store, &id, &number.to_string()).await;
+        }
+    })
+    .await;
+    assert_eq!(
+        follower.borrow().cursor.revision,
+        6,
+        "it was told of what is lost"
+    );
+    let noticed = async {
+        while store.set_back() == 0 {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(PATIENCE, noticed).await.expect("the loss is noticed");
+    assert!(follower.has_changed().is_err(), "its reader begins again");
+    let held = numbers(&store, &id).await;
+    assert!(held.len() < 5, "{held:?}");
+    let again = store.follow(&id).await.unwrap().unwrap();
+    assert_eq!(
+        again.borrow().cursor,
+        store.head(&id).await.unwrap().unwrap().cursor
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_timeline_that_has_got_further_than_the_lost_one_is_still_another_one() {
+    let mut servers = SentinelDeployment::start(1);
+    let (store, other) = (
+        open(by_sentinels(&servers)).await,
+        open(by_sentinels(&servers)).await,
+    );
+    let id = create(&store, "task").await;
+    servers.wait_until_whole();
+    let follower = store.follow(&id).await.unwrap().unwrap();
+    lose_what_the_replica_has_not(&mut servers, async { chunk(&store, &id, "1").await }).await;
+    // Somebody else is quicker to go on from what is left.
+    for number in 1..=9 {
+        chunk(&other, &id, &number.to_string()).await;
+    }
+    let noticed = async {
+        while store.set_back() == 0 {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(PATIENCE, noticed).await.expect("the loss is noticed");
+    assert!(follower.has_changed().is_err());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_no_replica_has_is_not_acknowledged_and_not_shown_until_one_has_it() {
+    let mut servers = SentinelDeployment::start(1);
+    let settings = Settings {
+        durability: REPLICA,
+        ..by_sentinels(&servers)
+    };
+    let (store, other) = (open(settings.clone()).await, open(settings).await);
+    let id = create(&store, "task").await;
+    let followers = [store.follow(&id).await, other.follow(&id).await];
+    let mut followers = followers.map(|follower| follower.unwrap().unwrap());
+    let replica = 1 - servers.master();
+    servers.server(replica).hang();
+    let begun = Instant::now();
+    let refused = try_chunk(&store, &id, "1").await;
+    let Err(CommitError::Store(error)) = refused else {
+        panic!("{refused:?}");
+    };
+    assert!(error.cause.contains("not confirmed"), "{}", error.cause);
+    // The call has one bound and three steps within it.
+    assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
+    for follower in &mut followers {
+        assert_eq!(
+            follower.borrow().cursor.revision,
+            1,
+            "nobody is shown what is not confirmed"
+        );
+    }
+    servers.server(replica).go_on();
+    for follower in &mut followers {
+        let told = follower.wait_for(|pulse| pulse.cursor.revision == 2);
+        timeout(PATIENCE, told).await.expect("now it is").unwrap();
+    }
+    chunk(&store, &id, "2").await;
+    assert_eq!(numbers(&other, &id).await, [1, 2]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_master_that_hung_and_was_replaced_is_not_written_to_when_it_wakes() {
+    let mut servers = SentinelDeployment::start(1);
+    let settings = Settings {
+        durability: REPLICA,
+        ..by_sentinels(&servers)
+    };
+    let store = open(settings).await;
+    let id = create(&store, "task").await;
+    let (sender, kept) = std::sync::mpsc::channel();
+    let fail = move || {
+        let hung = servers.master();
+        servers.server(hung).hang();
+        servers.wait_for_another(hung);
+        servers.server(hung).go_on();
+        servers.wait_until_whole();
+        drop(sender.send(servers));
+    };
+    write_while(&store, &id, 40, fail).await;
+    let held = numbers(&store, &id).await;
+    assert!(has_all(&held, 40), "{held:?}");
+    drop(kept);
+}
+
+#[tokio::test]
+async fn a_durability_that_the_server_can_never_confirm_stops_the_start() {
+    let server = gateway_testkit::redis::RedisServer::start();
+    let refused = RedisStore::open(Settings {
+        url: server.url(),
+        durability: Durability::Disk,
+        ..Settings::default()
+    })
+    .await;
+    let cause = refused.err().expect("the server keeps nothing on its disk").cause;
+    assert!(cause.contains("appendonly"), "{cause}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a server that can wait for its append-only file: cargo xtask valkey"]
+async fn what_a_disk_confirmed_outlives_a_server_that_is_killed_and_starts_again() {
+    let mut server = gateway_testkit::redis::Server::start(&[
+        "--port",
+        "{port}",
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+        "--dir",
+        "{folder}",
+        "--appendonly",
+        "yes",
+        "--appendfsync",
+        "everysec",
+    ]);
+    let settings = Settings {
+        url: format!("redis://127.0.0.1:{}", server.port()),
+        durability: Durability::Disk,
+        ..Settings::default()
+    };
+    let store = open(settings).await;
+    let id = create(&store, "task").await;
+    for number in 1..=20 {
+        chunk(&store, &id, &number.to_string()).await;
+    }
+    server.kill();
+    assert!(try_chunk(&store, &id, "lost").await.is_err());
+    server.restart();
+    let held = numbers(&store, &id).await;
+    assert!(has_all(&held, 20), "{held:?}");
+}
