@@ -5,6 +5,7 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use gateway_domain::ports::Store;
 use gateway_store_redis::{RedisStore, Settings, Tls};
 use gateway_testkit::redis::Server;
@@ -25,16 +26,19 @@ impl Papers {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(Vec::<String>::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        papers.write("ca.pem", &params.self_signed(&key).unwrap().pem());
+        papers.write(
+            "ca.pem",
+            &pem("CERTIFICATE", params.self_signed(&key).unwrap().der()),
+        );
         let authority = Issuer::new(params, key);
         for name in ["server", "client"] {
             let key = KeyPair::generate().unwrap();
             let params = CertificateParams::new(["127.0.0.1".to_owned(), "localhost".to_owned()]).unwrap();
             papers.write(
                 &format!("{name}.pem"),
-                &params.signed_by(&key, &authority).unwrap().pem(),
+                &pem("CERTIFICATE", params.signed_by(&key, &authority).unwrap().der()),
             );
-            papers.write(&format!("{name}.key"), &key.serialize_pem());
+            papers.write(&format!("{name}.key"), &pem("PRIVATE KEY", &key.serialize_der()));
         }
         papers
     }
@@ -75,6 +79,16 @@ impl Papers {
             if asks { "yes" } else { "no" },
         ])
     }
+}
+
+fn pem(label: &str, der: &[u8]) -> String {
+    let text = STANDARD.encode(der);
+    let lines = text
+        .as_bytes()
+        .chunks(64)
+        .map(|line| std::str::from_utf8(line).unwrap());
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    format!("-----BEGIN {label}-----\n{lines}\n-----END {label}-----\n")
 }
 
 fn free_port() -> u16 {
