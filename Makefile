@@ -1,6 +1,6 @@
 # The verbs of the project, one line each; whatever is longer stands in crates/xtask. `.ci/run` runs `check` and `test`.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all check fmt generated tools conformance fuzz api-fuzz bench bench-wide
+.PHONY: help run test test-all check fmt generated tools conformance fuzz api-fuzz bench bench-wide bench-redis
 
 # What `make run` hands to the gateway, for example: make run ARGS='run --config my.toml'
 ARGS ?= run
@@ -37,6 +37,9 @@ bench: ## what the gateway costs, held against limits; on a quiet machine, in le
 
 bench-wide: ## more figures, and no limits
 	@cargo xtask bench --wide
+
+bench-redis: ## what the store costs over Redis itself, held against limits; on a quiet machine, in a minute
+	@cargo xtask bench-redis
 
 fuzz: ## a million hostile inputs for each decoder, in about twenty minutes
 	@cargo xtask fuzz

@@ -9,7 +9,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use gateway_domain::ports::Store;
 use gateway_store_redis::{RedisStore, Settings, Tls};
 use gateway_testkit::redis::Server;
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use support::{chunk, create, numbers, open};
 use tempfile::TempDir;
 
@@ -25,6 +25,7 @@ impl Papers {
         };
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(Vec::<String>::new()).unwrap();
+        params.distinguished_name.push(DnType::CommonName, "an authority");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         papers.write(
             "ca.pem",
@@ -33,7 +34,9 @@ impl Papers {
         let authority = Issuer::new(params, key);
         for name in ["server", "client"] {
             let key = KeyPair::generate().unwrap();
-            let params = CertificateParams::new(["127.0.0.1".to_owned(), "localhost".to_owned()]).unwrap();
+            let names = ["127.0.0.1".to_owned(), "localhost".to_owned()];
+            let mut params = CertificateParams::new(names).unwrap();
+            params.distinguished_name.push(DnType::CommonName, name);
             papers.write(
                 &format!("{name}.pem"),
                 &pem("CERTIFICATE", params.signed_by(&key, &authority).unwrap().der()),

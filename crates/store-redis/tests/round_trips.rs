@@ -117,6 +117,8 @@ async fn many_commits_share_one_wait_for_replicas() {
     for number in 0..50 {
         tasks.push(create(&store, &format!("task-{number}")).await);
     }
+    // Once before it is counted, so that the script is known.
+    chunk(&store, &tasks[0], "first").await;
     let master = servers.master();
     let mut monitor = Monitor::of(servers.server(master));
     monitor.counted();

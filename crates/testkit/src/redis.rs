@@ -144,7 +144,7 @@ impl Drop for RedisServer {
 fn launch(folder: &TempDir) -> Child {
     let folder = folder.path();
     // No port: tests that run side by side cannot get in each other's way.
-    Command::new("redis-server")
+    Command::new(server::program())
         .args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket"])
         .arg(folder.join("socket"))
         .arg("--dir")

@@ -11,6 +11,9 @@ const GATES: &str = "tests/bench/gates.toml";
 /// More figures, and no limits.
 const WIDE: &str = "tests/bench/wide.toml";
 
+/// What a task in Redis costs to read.
+const REDIS: &str = "tests/bench/redis.toml";
+
 const GATEWAY: &str = "target/release/a2a-gateway";
 /// A folder of its own: the generator's dependencies are built with features of their own.
 const TARGET: &str = "target/bench";
@@ -22,6 +25,27 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Verdict {
     let ended = build(root).and_then(|()| measure(root, suite, name));
     verdict(ended.err().into_iter().collect())
 }
+
+/// What the store in Redis costs over Redis itself, and a task in Redis over a bare handler.
+pub(crate) fn measure_redis(root: &Path) -> Result<(), Finding> {
+    process::run(root, BUILD_STORE)?;
+    build(root)?;
+    process::run(root, STORE)?;
+    measure(root, REDIS, "redis")
+}
+
+/// A tool of the store's own: it sends what the store sends, without the store. It gets the second core.
+const BUILD_STORE: &[&str] = &[
+    "cargo",
+    "build",
+    "--locked",
+    "--release",
+    "--package",
+    "gateway-store-redis",
+    "--example",
+    "bench",
+];
+const STORE: &[&str] = &["taskset", "-c", "1", "target/release/examples/bench"];
 
 fn build(root: &Path) -> Result<(), Finding> {
     let common = ["cargo", "build", "--locked", "--release", "--target-dir"];

@@ -102,6 +102,16 @@ const VERBS: &[Verb] = &[
         run: redis::run,
     },
     Verb {
+        name: "redis-with",
+        help: "the tests of the store in Redis against the server PROGRAM: another release, or Valkey",
+        run: redis::run_with,
+    },
+    Verb {
+        name: "bench-redis",
+        help: "what the store costs over Redis itself, against its limits",
+        run: redis::run_bench,
+    },
+    Verb {
         name: "sdk",
         help: "install the official SDKs that the tests call the gateway with, into .tools",
         run: sdk::run,
@@ -130,7 +140,7 @@ fn main() -> ExitCode {
 fn usage() -> ExitCode {
     eprintln!("usage: cargo xtask VERB");
     for verb in VERBS {
-        eprintln!("  {:<10} {}", verb.name, verb.help);
+        eprintln!("  {:<11} {}", verb.name, verb.help);
     }
     ExitCode::from(2)
 }

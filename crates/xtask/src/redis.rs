@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::{Finding, Verdict, process, verdict};
+use crate::{Finding, Verdict, bench, process, verdict};
 
 /// The first release that has sharded channels, which the store's news go over.
 const LEAST: u32 = 7;
@@ -50,6 +50,34 @@ fn judge(printed: &str) -> Result<(), Finding> {
     }
     let text = format!("{LEAST}.0 or newer is needed, and this is {:?}", printed.trim());
     Err(Finding::of("redis-server", text))
+}
+
+/// `cargo xtask bench-redis`
+pub(crate) fn run_bench(root: &Path, _: &[String]) -> Verdict {
+    let ended = provide(root).and_then(|()| bench::measure_redis(root));
+    verdict(ended.err().into_iter().collect())
+}
+
+/// The tests of the store against the server that the environment names.
+const AGAINST: &[&str] = &[
+    "cargo",
+    "test",
+    "--package",
+    "gateway-store-redis",
+    "--no-fail-fast",
+];
+
+/// `cargo xtask redis-with PROGRAM`
+pub(crate) fn run_with(root: &Path, arguments: &[String]) -> Verdict {
+    let [program] = arguments else {
+        let text = "name the program of a server, for example: cargo xtask redis-with /usr/bin/valkey-server";
+        return verdict(vec![Finding::of("redis-with", text)]);
+    };
+    let named = format!("REDIS_SERVER={program}");
+    let ended = process::output(root, &[program, "--version"])
+        .and_then(|printed| judge(&printed))
+        .and_then(|()| process::run(root, &[&["env", &named], AGAINST].concat()));
+    verdict(ended.err().into_iter().collect())
 }
 
 #[cfg(test)]

@@ -83,6 +83,9 @@ enum Cmd {
         http: SocketAddr,
         #[arg(long, default_value = "127.0.0.1:3901")]
         grpc: SocketAddr,
+        /// Read the task of HTTP+JSON from this Redis each time: the floor that a store in Redis has.
+        #[arg(long)]
+        redis: Option<String>,
     },
 }
 
@@ -268,7 +271,7 @@ async fn run(command: Cmd) -> Result<ExitCode> {
                 ExitCode::FAILURE
             });
         }
-        Cmd::Floor { http, grpc } => floor::serve(http, grpc).await?,
+        Cmd::Floor { http, grpc, redis } => floor::serve(http, grpc, redis.as_deref()).await?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -243,7 +243,7 @@ pub(super) fn free_port() -> u16 {
 }
 
 /// The server's program: another release, or Valkey, may be named by the environment.
-fn program() -> String {
+pub(super) fn program() -> String {
     std::env::var("REDIS_SERVER").unwrap_or_else(|_| "redis-server".to_owned())
 }
 

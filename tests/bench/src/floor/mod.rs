@@ -28,6 +28,7 @@ use axum::{
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use http::{StatusCode, header};
+use redis::aio::MultiplexedConnection;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::broadcast};
@@ -73,12 +74,17 @@ struct Hub {
     task: Value,
     list: Value,
     grpc_list: pb::ListTasksResponse,
+    /// Where the task lies that is read over HTTP+JSON, if not here.
+    redis: Option<MultiplexedConnection>,
 }
+
+/// Its key there.
+const REDIS_KEY: &str = "a2a-bench-floor-task";
 
 const CANNED_ID: &str = "11111111-2222-3333-4444-555555555555";
 
 impl Hub {
-    fn new() -> Arc<Self> {
+    fn new(redis: Option<MultiplexedConnection>) -> Arc<Self> {
         let task = task_json(CANNED_ID, "TASK_STATE_COMPLETED");
         let tasks = vec![listed_json(CANNED_ID, "TASK_STATE_COMPLETED"); 50];
         let list = json!({ "tasks": tasks, "nextPageToken": "", "pageSize": 50, "totalSize": 50 });
@@ -94,6 +100,7 @@ impl Hub {
             task,
             list,
             grpc_list,
+            redis,
         })
     }
 
@@ -226,9 +233,21 @@ async fn rest_subscribe(State(hub): State<Arc<Hub>>, Path(segment): Path<String>
 }
 
 async fn rest_task(State(hub): State<Arc<Hub>>, Path(id): Path<String>) -> Response {
+    if let Some(redis) = &hub.redis {
+        let read = redis::cmd("GET").arg(REDIS_KEY).query_async(&mut redis.clone()).await;
+        return match read {
+            Ok(Some(task)) => json_text(task),
+            Ok(None) => StatusCode::NOT_FOUND.into_response(),
+            Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+        };
+    }
     let mut task = hub.task.clone();
     task["id"] = id.into();
     json_reply(&task, false)
+}
+
+fn json_text(text: Vec<u8>) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
 async fn rest_list(State(hub): State<Arc<Hub>>) -> Response {
@@ -307,9 +326,19 @@ impl A2aService for FloorService {
     }
 }
 
-/// Serves JSON-RPC at `/jsonrpc`, HTTP+JSON below `/rest` and gRPC on its own address.
-pub async fn serve(http: SocketAddr, grpc: SocketAddr) -> Result<()> {
-    let hub = Hub::new();
+/// Serves JSON-RPC at `/jsonrpc`, HTTP+JSON below `/rest` and gRPC on its own address. With a Redis the task that is
+/// read over HTTP+JSON comes from there each time.
+pub async fn serve(http: SocketAddr, grpc: SocketAddr, redis: Option<&str>) -> Result<()> {
+    let redis = match redis {
+        None => None,
+        Some(url) => Some(redis::Client::open(url)?.get_multiplexed_async_connection().await?),
+    };
+    let hub = Hub::new(redis);
+    if let Some(redis) = &hub.redis {
+        let mut store = redis::cmd("SET");
+        store.arg(REDIS_KEY).arg(serde_json::to_vec(&hub.task)?);
+        store.query_async::<()>(&mut redis.clone()).await?;
+    }
     let app = axum::Router::new()
         .route("/hello", get(|| async { "hello" }))
         .route("/jsonrpc", post(jsonrpc))
