@@ -58,6 +58,7 @@ impl Profile {
             "small" => return profile.small(),
             "short-log" => return profile.set("store.log_entries", "8"),
             "window" => return profile.set("limits.accept_window", r#""100 ms""#),
+            "repeats" => return profile.set("repeats.of", r#""named""#),
             "tenants" => return profile.with_tenants(),
             "confused" => profile.confuse(),
             _ => panic!("no profile {name}"),
@@ -85,6 +86,8 @@ impl Profile {
             .set("listeners.agent.address", r#""127.0.0.1:0""#)
             .set("listeners.admin.address", r#""off""#)
             .set("agent.media_types", r#""any""#)
+            // Tests use the same ids for their messages again and again.
+            .set("repeats.of", r#""nobody""#)
             .set("limits.cancel_wait", r#""2 s""#)
             .set("connections.drain", r#""5 s""#)
     }

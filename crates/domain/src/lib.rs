@@ -23,6 +23,7 @@ pub mod page;
 pub mod ports;
 pub mod principal;
 pub mod push;
+pub mod repeats;
 pub mod reply;
 pub mod request;
 pub mod resume;

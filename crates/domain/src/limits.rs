@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::repeats::Repeats;
+
 /// Bounds of the domain. Those of connections, headers and bodies are the edge's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
@@ -35,6 +37,8 @@ pub struct Limits {
     pub stream_hold: Duration,
     /// Entries that a stream takes from the log at a time.
     pub entries_per_read: usize,
+    /// Sends that are recognised when they are repeated.
+    pub repeats: Repeats,
 }
 
 impl Default for Limits {
@@ -55,6 +59,7 @@ impl Default for Limits {
             reader_stall: Duration::from_secs(30),
             stream_hold: Duration::from_secs(30),
             entries_per_read: 64,
+            repeats: Repeats::default(),
         }
     }
 }

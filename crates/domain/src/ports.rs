@@ -20,6 +20,7 @@ use crate::{
     json::Object,
     page::TaskPosition,
     push::StoredConfig,
+    repeats::{FirstSend, SendClaim, SendKey},
     request::{AgentAction, TaskFilter},
 };
 
@@ -37,8 +38,19 @@ pub trait Store: Work {
     /// Stores a new task with its first entry, its configuration if it has one, and the work that it brings.
     async fn create(&self, creation: Creation) -> Result<Granted, CreateError>;
 
-    /// Removes a task that is still hidden, as if it had never been; says whether it did.
+    /// Removes a task that is still hidden, as if it had never been, and forgets the send that made it; says whether
+    /// it did.
     async fn discard(&self, id: &TaskId) -> Result<bool, StoreError>;
+
+    /// The same where the agent answered with a message: if the send that made the task is remembered, so is its
+    /// answer from now on.
+    async fn discard_answered(&self, id: &TaskId, answer: &Arc<Message>) -> Result<bool, StoreError>;
+
+    /// What is remembered at a moment of the send of a key.
+    async fn first_send(&self, key: &SendKey, now: Timestamp) -> Result<Option<FirstSend>, StoreError>;
+
+    /// Forgets the send of a key: the next one is a first one again.
+    async fn forget_send(&self, key: &SendKey) -> Result<(), StoreError>;
 
     /// What deciding needs of a task; costs the same however large the task is.
     async fn head(&self, id: &TaskId) -> Result<Option<Arc<TaskHead>>, StoreError>;
@@ -199,6 +211,8 @@ pub struct Creation {
     pub run: Option<Box<RunPut>>,
     /// How many tasks of its tenant may be live, this one included.
     pub live_limit: usize,
+    /// The send that makes it, where it is to be remembered.
+    pub send: Option<Arc<SendClaim>>,
 }
 
 /// One step of a task: its next head and the entry that tells what changed. The entry's revision is one more than
@@ -215,6 +229,8 @@ pub struct Change {
     pub run: Option<Box<RunPut>>,
     /// The grant of the run that takes the step: it is refused where that is not the task's newest.
     pub owner: Option<Epoch>,
+    /// The send that it comes from, where it is to be remembered.
+    pub send: Option<Arc<SendClaim>>,
 }
 
 /// A configuration to be stored: in place of the one of the same id, or as a further one within the limit.
@@ -306,6 +322,8 @@ impl From<StoreError> for Error {
 pub enum CreateError {
     /// The tenant holds as many live tasks as are kept.
     LiveLimit,
+    /// Such a send is remembered; nothing was stored.
+    Repeated(FirstSend),
     /// The store could not do it.
     Store(StoreError),
 }
@@ -321,6 +339,8 @@ pub enum CommitError {
     Superseded,
     /// The task holds as many configurations as it may have; nothing of the change was applied.
     ConfigLimit,
+    /// Such a send is remembered; nothing of the change was applied.
+    Repeated(FirstSend),
     /// The store could not do it.
     Store(StoreError),
 }

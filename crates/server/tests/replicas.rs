@@ -381,3 +381,60 @@ fn the_examples_of_a_replica_can_be_read() {
         assert_eq!(example.store.redis.user.as_deref(), Some("gateway"));
     }
 }
+
+const REMEMBERING: &str = "[repeats]\nof = \"everybody\"\n";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_50_equal_sends_to_two_replicas_at_once_one_makes_a_task_and_all_are_answered_with_it() {
+    let deployment = Deployment::with(REMEMBERING).await;
+    let clients = deployment.clients();
+    let (body, direct) = (message("retry-1", "say it"), message("retry-2", "direct"));
+    let sends = (0..100).map(|number| {
+        let (at, body) = (
+            clients[number % 2],
+            if number < 50 { &body } else { &direct }.clone(),
+        );
+        tokio::spawn(async move { post(at, "/message:send", &body).await })
+    });
+    let mut answers = Vec::new();
+    for sent in sends.collect::<Vec<_>>() {
+        answers.push(sent.await.unwrap());
+    }
+    let (tasks, messages) = answers.split_at(50);
+    assert_eq!(state(&tasks[0]["task"]), "TASK_STATE_COMPLETED");
+    assert!(tasks.iter().all(|answer| *answer == tasks[0]), "{tasks:?}");
+    assert!(
+        messages
+            .iter()
+            .all(|answer| *answer == messages[0] && answer["message"].is_object())
+    );
+    for at in clients {
+        assert_eq!(get(at, "/tasks").await["totalSize"], 1);
+    }
+}
+
+#[tokio::test]
+async fn a_send_that_is_repeated_at_another_replica_waits_for_the_task_of_the_first() {
+    let deployment = Deployment::with(REMEMBERING).await;
+    let [one, other] = deployment.clients();
+    let mut body = message("retry-1", "work 5");
+    body["configuration"] = json!({ "returnImmediately": true });
+    let task = post(one, "/message:send", &body).await["task"].clone();
+    let again = post(other, "/message:send", &body).await["task"].clone();
+    assert_eq!(id(&again), id(&task));
+    body["configuration"] = json!({});
+    let waiting = tokio::spawn(async move { post(other, "/message:send", &body).await });
+    let mut stream = begin(one, "GET", &format!("/tasks/{}:subscribe", id(&task)), "").await;
+    read_until(&mut stream, "TASK_STATE_WORKING").await;
+    let canceled = post(one, &format!("/tasks/{}:cancel", id(&task)), &json!({})).await;
+    let answered = waiting.await.unwrap()["task"].clone();
+    assert_eq!(
+        (id(&answered), state(&answered)),
+        (id(&canceled), "TASK_STATE_CANCELED")
+    );
+    assert_eq!(get(one, "/tasks").await["totalSize"], 1);
+}
+
+fn message(message_id: &str, text: &str) -> Value {
+    json!({ "message": { "messageId": message_id, "role": "ROLE_USER", "parts": [{ "text": text }] } })
+}

@@ -9,6 +9,7 @@ mod index;
 mod log;
 mod record;
 mod retention;
+mod sends;
 mod shelves;
 #[cfg(test)]
 mod tests;
@@ -21,12 +22,13 @@ use std::{
 
 use async_trait::async_trait;
 use gateway_domain::{
-    Cursor, Entry, PushNotificationConfigId, PushNotificationConfigRow, TaskId, Timestamp,
+    Cursor, Entry, Message, PushNotificationConfigId, PushNotificationConfigRow, TaskId, Timestamp,
     ports::{
         Change, CommitError, ConfigPut, CreateError, Creation, Epoch, Granted, ListQuery, Listing, LogRead,
         Pulse, PutConfigError, RunGrant, Store, StoreError, StoredTask, TaskHead, WorkNews,
     },
     push::StoredConfig,
+    repeats::{FirstSend, SendKey},
 };
 use tokio::sync::{broadcast, watch};
 
@@ -94,6 +96,7 @@ impl MemoryStore {
     /// has to call this now and then.
     pub fn sweep(&self, now: Timestamp) -> usize {
         let mut swept = 0;
+        self.write().sweep_sends(now);
         loop {
             let removed = self.write().sweep(now, SWEPT_AT_ONCE);
             swept += removed.len();
@@ -138,7 +141,7 @@ fn moves(entry: &Entry) -> bool {
 
 /// Whether a change is about more than its task.
 fn concerns_more(change: &Change) -> bool {
-    change.config.is_some() || change.run.is_some() || change.owner.is_some()
+    change.config.is_some() || change.run.is_some() || change.owner.is_some() || change.send.is_some()
 }
 
 #[async_trait]
@@ -148,8 +151,22 @@ impl Store for MemoryStore {
     }
 
     async fn discard(&self, id: &TaskId) -> Result<bool, StoreError> {
-        let removed = self.write().discard(id);
+        let removed = self.write().discard(id, None);
         Ok(removed.is_some())
+    }
+
+    async fn discard_answered(&self, id: &TaskId, answer: &Arc<Message>) -> Result<bool, StoreError> {
+        let removed = self.write().discard(id, Some(answer));
+        Ok(removed.is_some())
+    }
+
+    async fn first_send(&self, key: &SendKey, now: Timestamp) -> Result<Option<FirstSend>, StoreError> {
+        Ok(self.read_shelves().first_send(key, now).cloned())
+    }
+
+    async fn forget_send(&self, key: &SendKey) -> Result<(), StoreError> {
+        self.write().forget_send(key);
+        Ok(())
     }
 
     async fn head(&self, id: &TaskId) -> Result<Option<Arc<TaskHead>>, StoreError> {

@@ -8,11 +8,12 @@ use std::{
 };
 
 use gateway_domain::{
-    Cursor, PushNotificationConfigId, TaskId, TaskSnapshot, Timestamp,
+    Cursor, Message, PushNotificationConfigId, TaskId, TaskSnapshot, Timestamp,
     ports::{
         Change, CommitError, ConfigPut, CreateError, Creation, Epoch, Granted, ListQuery, Listing,
         PutConfigError, StoreError, TaskHead,
     },
+    repeats::{FirstSend, SendClaim, SendKey},
 };
 
 use crate::{
@@ -22,6 +23,7 @@ use crate::{
     index::{Index, Page},
     record::{News, Record, View},
     retention::{Retention, Retired},
+    sends::Sends,
 };
 
 /// How many tasks are held.
@@ -43,6 +45,7 @@ pub(crate) struct Shelves {
     retention: Retention,
     configs: Configs,
     due: Due,
+    sends: Sends,
 }
 
 impl Shelves {
@@ -58,6 +61,9 @@ impl Shelves {
         if self.tasks.contains_key(&id) {
             let cause = format_args!("a task of the id {id} is held already");
             return Err(CreateError::Store(StoreError::new(cause)));
+        }
+        if let Some(first) = self.repeated(creation.send.as_deref()) {
+            return Err(CreateError::Repeated(first));
         }
         if !self
             .retention
@@ -80,6 +86,9 @@ impl Shelves {
             let begin = Cursor::START;
             granted.webhook = self.insert_config(&id, put, begin);
         }
+        if let Some(claim) = creation.send.take() {
+            self.sends.remember(&claim, &creation.head);
+        }
         self.index.insert(&creation.head);
         let record = Arc::new(Record::new(creation, &self.settings));
         self.order.insert(id.clone());
@@ -88,9 +97,27 @@ impl Shelves {
     }
 
     /// Removes a task that is hidden. The record is handed out so that it is dropped outside of the lock.
-    pub(crate) fn discard(&mut self, id: &TaskId) -> Option<Arc<Record>> {
-        let hidden = self.tasks.get(id)?.head().hidden;
-        if hidden { self.remove(id) } else { None }
+    pub(crate) fn discard(&mut self, id: &TaskId, answer: Option<&Arc<Message>>) -> Option<Arc<Record>> {
+        if !self.tasks.get(id)?.head().hidden {
+            return None;
+        }
+        match answer {
+            Some(answer) => self.sends.answer(id, answer),
+            None => self.sends.forget_task(id),
+        }
+        self.remove(id)
+    }
+
+    pub(crate) fn first_send(&self, key: &SendKey, now: Timestamp) -> Option<&FirstSend> {
+        self.sends.first(key, now)
+    }
+
+    pub(crate) fn forget_send(&mut self, key: &SendKey) {
+        self.sends.forget(key);
+    }
+
+    fn repeated(&self, claim: Option<&SendClaim>) -> Option<FirstSend> {
+        claim.and_then(|claim| self.sends.first(&claim.key, claim.now).cloned())
     }
 
     pub(crate) fn record(&self, id: &TaskId) -> Option<&Arc<Record>> {
@@ -104,7 +131,15 @@ impl Shelves {
     ) -> Result<(News, Granted, Vec<Arc<Record>>), CommitError> {
         let record = self.tasks.get(&change.head.id).ok_or(CommitError::Gone)?.clone();
         let before = record.head();
-        let (put, run, cursor) = (change.config.take(), change.run.take(), change.entry.cursor);
+        if let Some(first) = self.repeated(change.send.as_deref()) {
+            return Err(CommitError::Repeated(first));
+        }
+        let (put, run, claim, cursor) = (
+            change.config.take(),
+            change.run.take(),
+            change.send.take(),
+            change.entry.cursor,
+        );
         if before.cursor.revision + 1 != cursor.revision {
             return Err(CommitError::Conflict);
         }
@@ -124,6 +159,12 @@ impl Shelves {
             webhook: put.and_then(|put| self.insert_config(&before.id, put, cursor)),
         };
         let after = record.head();
+        if let Some(claim) = claim {
+            self.sends.remember(&claim, &after);
+        }
+        if before.hidden && !after.hidden {
+            self.sends.shown(&before.id);
+        }
         self.index.replace(&before, &after);
         let ended = after.status.state.is_terminal() && !before.status.state.is_terminal();
         let retired = if ended {
@@ -168,6 +209,11 @@ impl Shelves {
         removed
     }
 
+    /// Forgets the sends whose time is over.
+    pub(crate) fn sweep_sends(&mut self, now: Timestamp) {
+        self.sends.sweep(now);
+    }
+
     fn remove(&mut self, id: &TaskId) -> Option<Arc<Record>> {
         let record = self.tasks.remove(id)?;
         self.order.remove(id);
@@ -176,6 +222,7 @@ impl Shelves {
         self.retention.remove(&head);
         self.configs.forget(id);
         self.due.forget(id);
+        self.sends.shown(id);
         Some(record)
     }
 
@@ -244,6 +291,7 @@ impl Shelves {
             configs: self.configs.sizes(),
             retention: self.retention.sizes(),
             due: self.due.sizes(),
+            sends: self.sends.sizes(),
         }
     }
 }
@@ -294,4 +342,5 @@ pub(crate) struct Sizes {
     pub(crate) configs: [usize; 2],
     pub(crate) retention: [usize; 3],
     pub(crate) due: [usize; 2],
+    pub(crate) sends: [usize; 2],
 }

@@ -8,7 +8,7 @@ use std::fmt;
 
 use gateway_domain::{
     ContextId, PushNotificationConfigId, PushNotificationConfigRow, Scope, Subject, TaskId, TaskState,
-    Tenant, Timestamp, page::TaskPosition,
+    Tenant, Timestamp, page::TaskPosition, repeats::SendKey,
 };
 
 use crate::link::Slot;
@@ -31,7 +31,7 @@ macro_rules! kinds {
             #[allow(dead_code, reason = "some are touched by scripts only")]
             pub(crate) const $constant: &str = $name;
         )*
-        /// All of them. None has an expiry: what goes, goes with its task, in one step.
+        /// All of them. Those of sends expire with the newest of them; else what goes, goes with its task, in one step.
         #[cfg(test)]
         pub(crate) const KINDS: &[Kind] = &[$(Kind { name: $name, holds: $holds, says: $says }),*];
     };
@@ -59,6 +59,8 @@ kinds! {
     DELIVERED = "delivered" "hash" "id: grant and last cursor of each delivery, by configuration; with that";
     WORK = "work" "channel" "tells replicas of what is asked, answered and given back in the bucket";
     FENCE = "fence" "string" "counts what was written only to have all before it confirmed; stays with the bucket";
+    SENT = "sent" "hash" "tenant: what is remembered of sends by sender and message, and their bytes; expires";
+    SENT_UNTIL = "sent-until" "zset" "tenant: the same sends by the moment of being forgotten; expires";
     NEWS = "news" "channel" "id: tells replicas of a task's changes";
 }
 
@@ -191,6 +193,12 @@ pub(crate) fn tenant_part(tenant: Option<&Tenant>) -> String {
 pub(crate) fn scope_part(scope: &Scope) -> String {
     let owner = optional(scope.owner.as_ref().map(Subject::as_str));
     format!("{}:{owner}", tenant_part(scope.tenant.as_ref()))
+}
+
+/// A send in fields: its sender and its message.
+pub(crate) fn send_part(key: &SendKey) -> String {
+    let owner = optional(key.scope.owner.as_ref().map(Subject::as_str));
+    format!("{owner}:{}", key.message)
 }
 
 /// A context in keys.

@@ -13,6 +13,7 @@ mod news;
 mod reading;
 mod records;
 mod scripts;
+mod sends;
 mod settings;
 mod tasks;
 #[cfg(test)]
@@ -29,12 +30,13 @@ use std::{
 
 use async_trait::async_trait;
 use gateway_domain::{
-    Cursor, PushNotificationConfigId, PushNotificationConfigRow, TaskId, Tenant, Timestamp,
+    Cursor, Message, PushNotificationConfigId, PushNotificationConfigRow, TaskId, Tenant, Timestamp,
     ports::{
         Change, CommitError, ConfigPut, CreateError, Creation, Epoch, Granted, ListQuery, Listing, LogRead,
         Pulse, PutConfigError, Store, StoreError, StoredTask, TaskHead, WorkNews,
     },
     push::StoredConfig,
+    repeats::{FirstSend, SendKey},
 };
 use tokio::sync::{broadcast, watch};
 
@@ -167,7 +169,19 @@ impl Store for RedisStore {
     }
 
     async fn discard(&self, id: &TaskId) -> Result<bool, StoreError> {
-        self.inner.discard(id).await
+        self.inner.discard(id, None).await
+    }
+
+    async fn discard_answered(&self, id: &TaskId, answer: &Arc<Message>) -> Result<bool, StoreError> {
+        self.inner.discard(id, Some(answer)).await
+    }
+
+    async fn first_send(&self, key: &SendKey, now: Timestamp) -> Result<Option<FirstSend>, StoreError> {
+        self.inner.first_send(key, now).await
+    }
+
+    async fn forget_send(&self, key: &SendKey) -> Result<(), StoreError> {
+        self.inner.forget_send(key).await
     }
 
     async fn head(&self, id: &TaskId) -> Result<Option<Arc<TaskHead>>, StoreError> {

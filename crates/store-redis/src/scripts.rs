@@ -38,6 +38,8 @@ scripts! {
     ASKS = "asks.lua"
     ANSWER = "answer.lua"
     DELIVER = "deliver.lua"
+    FIRST_SEND = "first_send.lua"
+    FORGET_SEND = "forget_send.lua"
 }
 
 fn whole(script: &str) -> String {

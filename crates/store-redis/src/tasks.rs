@@ -1,6 +1,6 @@
 //! What changes tasks: creation, commit, discard. Each is one script; its arguments stand in the script's first lines.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 use gateway_domain::{
     ArtifactId, Entry, Message, ReplicaId, Role, TaskId,
@@ -20,6 +20,7 @@ use crate::{
         self, work::write_offer, write, write_config, write_content, write_entry, write_head, write_pulse,
     },
     scripts,
+    sends::{add_claim, add_no_claim, repeated, write_answer},
 };
 
 impl Inner {
@@ -32,6 +33,7 @@ impl Inner {
             delivery,
             run,
             live_limit,
+            send,
         } = creation;
         let store = |cause: String| CreateError::Store(StoreError { cause });
         let bucket = self.layout.bucket_of(head.scope.tenant.as_ref());
@@ -53,18 +55,25 @@ impl Inner {
         script.arg(live_limit);
         self.add_run(&mut script, run.as_deref());
         self.add_delivery(&mut script, delivery.as_ref());
+        match &send {
+            Some(claim) => add_claim(&mut script, claim, &head.id, head.cursor),
+            None => add_no_claim(&mut script),
+        }
         for message in &task.history {
             script.arg(side(message)).arg(write(message));
         }
-        let answer: (String, ShownRun, u64) = self
+        let answer: (Vec<u8>, ShownRun, u64) = self
             .link
             .write(bucket, &script)
             .await
             .map_err(CreateError::Store)?;
         let (answer, run, delivery) = answer;
-        match answer.as_str() {
-            "OK" => Ok(granted(run, delivery)),
-            "LIMIT" => Err(CreateError::LiveLimit),
+        if let Some(first) = repeated(&answer) {
+            return Err(first.map_or_else(CreateError::Store, CreateError::Repeated));
+        }
+        match answer.as_slice() {
+            b"OK" => Ok(granted(run, delivery)),
+            b"LIMIT" => Err(CreateError::LiveLimit),
             _ => Err(store(format!("a task of the id {} is held already", head.id))),
         }
     }
@@ -76,6 +85,7 @@ impl Inner {
             config,
             run,
             owner,
+            send,
         } = change;
         let Some(bucket) = self.layout.bucket(&head.id) else {
             return Err(CommitError::Gone);
@@ -103,32 +113,45 @@ impl Inner {
         self.add_run(&mut script, run.as_deref());
         script.arg(MOST_ASKED);
         self.add_delivery(&mut script, config.as_ref().and_then(|put| put.delivery.as_ref()));
-        let answer: (String, u64, ShownRun, u64) = self
+        if let Some(claim) = &send {
+            add_claim(&mut script, claim, &head.id, head.cursor);
+        }
+        let answer: (Vec<u8>, u64, ShownRun, u64) = self
             .link
             .write(bucket, &script)
             .await
             .map_err(CommitError::Store)?;
         let (answer, retired, run, delivery) = answer;
-        match answer.as_str() {
-            "OK" => {
+        if let Some(first) = repeated(&answer) {
+            return Err(first.map_or_else(CommitError::Store, CommitError::Repeated));
+        }
+        match answer.as_slice() {
+            b"OK" => {
                 self.counts.over_count.fetch_add(retired, Relaxed);
                 // Followers on this replica need not wait for the news to come round.
                 self.followers.tell(&head.id, head.pulse());
                 Ok(granted(run, delivery))
             }
-            "CONFLICT" => Err(CommitError::Conflict),
-            "CONFIG-LIMIT" => Err(CommitError::ConfigLimit),
-            "SUPERSEDED" => Err(CommitError::Superseded),
+            b"CONFLICT" => Err(CommitError::Conflict),
+            b"CONFIG-LIMIT" => Err(CommitError::ConfigLimit),
+            b"SUPERSEDED" => Err(CommitError::Superseded),
             _ => Err(CommitError::Gone),
         }
     }
 
-    pub(crate) async fn discard(&self, id: &TaskId) -> Result<bool, StoreError> {
+    pub(crate) async fn discard(
+        &self,
+        id: &TaskId,
+        answer: Option<&Arc<Message>>,
+    ) -> Result<bool, StoreError> {
         let Some(bucket) = self.layout.bucket(id) else {
             return Ok(false);
         };
         let mut script = scripts::DISCARD.key(self.layout.stem(bucket));
         script.arg(id.as_str());
+        if let Some(answer) = answer {
+            script.arg(write_answer(answer));
+        }
         let discarded: bool = self.link.write_once(bucket, &script).await?;
         if discarded {
             self.followers.close(id);

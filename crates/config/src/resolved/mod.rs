@@ -76,7 +76,10 @@ impl Settings {
             card: card::resolve(typed.card, &mut faults),
             error_table: error_table(typed.wire.error_table, typed.agent.kind, &mut faults),
             tenants: tenants::resolve(typed.tenants.names, outside.reserved, &mut faults),
-            limits: Limits::from(&typed.limits),
+            limits: Limits {
+                repeats: (&typed.repeats).into(),
+                ..Limits::from(&typed.limits)
+            },
             connections: typed.connections,
             store: typed.store,
             push: typed.push,

@@ -1,5 +1,6 @@
 //! Bounds of the domain. The defaults are the domain's own.
 
+use gateway_domain::repeats::Repeats;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +105,7 @@ impl From<&Limits> for gateway_domain::Limits {
             reader_stall: limits.reader_stall.0,
             stream_hold: limits.stream_hold.0,
             entries_per_read: limits.events_per_read,
+            repeats: Repeats::default(),
         }
     }
 }

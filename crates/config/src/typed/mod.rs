@@ -8,6 +8,7 @@ mod connections;
 mod limits;
 mod listeners;
 mod push;
+mod repeats;
 mod store;
 
 use schemars::JsonSchema;
@@ -18,6 +19,7 @@ pub use connections::Connections;
 pub use limits::Limits;
 pub use listeners::{ClientListener, Listener, Listeners, PublicUrls, Version};
 pub use push::Push;
+pub use repeats::{Repeats, RepeatsOf};
 pub use store::{Durability, Redis, RedisMode, RedisTls, Store, StoreKind};
 
 use crate::text::Secret;
@@ -42,6 +44,8 @@ pub struct Typed {
     pub tenants: Tenants,
     /// Bounds on what is kept and how long is waited.
     pub limits: Limits,
+    /// Sends that are recognised when their client sends them again, as it does where it heard no answer.
+    pub repeats: Repeats,
     /// Bounds on what a listener takes in, and its time-outs.
     pub connections: Connections,
     /// Where tasks are kept.

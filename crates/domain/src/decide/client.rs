@@ -87,6 +87,7 @@ pub fn create(new: NewTask, limits: &Limits, stamp: Stamp) -> Result<Creation, E
         delivery: None,
         run: None,
         live_limit: limits.live_tasks_per_tenant,
+        send: None,
     })
 }
 

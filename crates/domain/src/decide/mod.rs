@@ -38,6 +38,7 @@ fn change(mut head: TaskHead, entry: Entry, stamp: Stamp) -> Change {
         config: None,
         run: None,
         owner: None,
+        send: None,
     }
 }
 

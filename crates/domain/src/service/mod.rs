@@ -7,6 +7,7 @@ mod agent_side;
 mod cards;
 mod configs;
 mod offers;
+mod repeats;
 mod replicas;
 mod send;
 mod stream;
@@ -26,6 +27,7 @@ use crate::{
     ports::{Change, Clock, CommitError, Epoch, Granted, Ids, Store, TaskHead, Webhooks},
     reply::Body,
     resume::{self, SentCursor},
+    service::repeats::Stop,
     work::Keeper,
 };
 
@@ -297,10 +299,21 @@ impl Inner {
     /// The same with a head that was read a moment ago.
     async fn commit_from(
         &self,
-        mut head: Arc<TaskHead>,
+        head: Arc<TaskHead>,
         owner: Option<Epoch>,
         decide: impl Fn(&TaskHead) -> Result<Change, Error>,
     ) -> Result<(TaskHead, Granted), Error> {
+        let committed = self.try_commit(head, owner, decide).await;
+        committed.map_err(Stop::into_error)
+    }
+
+    /// The same for a change that may turn out to have been made by an earlier call.
+    async fn try_commit(
+        &self,
+        mut head: Arc<TaskHead>,
+        owner: Option<Epoch>,
+        decide: impl Fn(&TaskHead) -> Result<Change, Error>,
+    ) -> Result<(TaskHead, Granted), Stop> {
         for _ in 0..MOST_ATTEMPTS {
             let mut change = decide(&head)?;
             change.owner = owner;
@@ -308,12 +321,12 @@ impl Inner {
             match self.store().commit(change).await {
                 Ok(granted) => return Ok((next, granted)),
                 Err(CommitError::Conflict) => head = self.head(&head.id).await?,
-                Err(error) => return Err(self.not_committed(error)),
+                Err(CommitError::Repeated(first)) => return Err(Stop::Repeated(first)),
+                Err(error) => return Err(self.not_committed(error).into()),
             }
         }
-        Err(Error::unavailable(format_args!(
-            "{MOST_ATTEMPTS} commits in a row conflicted on one task"
-        )))
+        let cause = format_args!("{MOST_ATTEMPTS} commits in a row conflicted on one task");
+        Err(Error::unavailable(cause).into())
     }
 }
 
@@ -321,6 +334,7 @@ impl Inner {
     fn not_committed(&self, error: CommitError) -> Error {
         match error {
             CommitError::Conflict => Error::unavailable("a commit conflicted"),
+            CommitError::Repeated(first) => Stop::Repeated(first).into_error(),
             CommitError::Gone => Error::task_not_found(),
             CommitError::Superseded => superseded(),
             CommitError::ConfigLimit => self.config_limit(),

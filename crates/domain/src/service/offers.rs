@@ -9,10 +9,10 @@ use tokio::sync::oneshot;
 
 use super::{Inner, Service, agent_side::TaskDesk};
 use crate::{
-    Error, ErrorKind, Message, Role, TaskId, decide,
+    Error, ErrorKind, Message, MessageId, Role, TaskId, decide,
     directory::ServedAgent,
     lifecycle::Move,
-    ports::{AgentFault, Answer, Change, CommitError, Epoch, Offer, StoredTask, TaskHead},
+    ports::{AgentFault, Answer, Change, CommitError, Epoch, Offer, StoreError, StoredTask, TaskHead},
     request::{AgentAction, check_direct_message},
     work::Held,
 };
@@ -41,6 +41,7 @@ impl Service {
         // Boxed, since the runtime copies a future several times before and after its life.
         let settled = Box::pin(async move {
             let (task, follow_up) = (offer.task.id.clone(), offer.follow_up);
+            let message = offer.message.message_id.clone();
             let desk = Arc::new(TaskDesk::new(&service, task.clone(), held.clone()));
             let window = tokio::time::sleep(service.limits().accept_window);
             let answer = agent.offer(offer, desk);
@@ -55,6 +56,7 @@ impl Service {
             };
             let offered = Offered {
                 task,
+                message,
                 follow_up,
                 held,
                 report,
@@ -69,6 +71,7 @@ impl Service {
 /// An offer that was answered.
 struct Offered {
     task: TaskId,
+    message: MessageId,
     /// Whether the task had begun before the message.
     follow_up: bool,
     /// Under which it was made.
@@ -109,19 +112,19 @@ impl Inner {
     async fn settle_message(&self, offered: Offered, mut message: Message) {
         let owner = offered.owner();
         let Offered { task, report, .. } = offered;
-        match self.discard(&task).await {
-            Some(StoredTask { task: snapshot, .. }) => {
-                message.context_id = Some(snapshot.context_id);
-                message.task_id = None;
-                tell(report, Ok(Handed::Message(Arc::new(message))));
+        let hidden = self.head(&task).await.ok().filter(|head| head.hidden);
+        if let Some(head) = hidden {
+            message.context_id = Some(head.context_id.clone());
+            message.task_id = None;
+            let answer = Arc::new(message);
+            if self.discard_answered(&head, &answer).await {
+                return tell(report, Ok(Handed::Message(answer)));
             }
-            None => {
-                let late =
-                    |head: &_| decide::late_message(head, message.clone(), self.limits(), self.stamp());
-                self.commit_or_fail(&task, owner, late).await;
-                tell(report, Ok(Handed::Taken));
-            }
+            message = Arc::unwrap_or_clone(answer);
         }
+        let late = |head: &_| decide::late_message(head, message.clone(), self.limits(), self.stamp());
+        self.commit_or_fail(&task, owner, late).await;
+        tell(report, Ok(Handed::Taken));
     }
 
     /// A refusal ends a task that the message began. One that had begun before stays as it is: only its client is
@@ -130,11 +133,16 @@ impl Inner {
         let owner = offered.owner();
         let Offered {
             task,
+            message,
             follow_up,
             report,
             ..
         } = offered;
-        if follow_up || self.discard(&task).await.is_some() {
+        if follow_up {
+            self.forget_send(&task, message).await;
+            return tell(report, Err(error));
+        }
+        if self.discard(&task).await {
             return tell(report, Err(error));
         }
         let text = Message::agent_text(self.parts.ids.message_id(), error.message());
@@ -149,7 +157,7 @@ impl Inner {
         let Offered {
             task, report, held, ..
         } = offered;
-        if self.discard(&task).await.is_some() {
+        if self.discard(&task).await {
             return tell(report, Err(error));
         }
         match held.filter(Held::is_wanted_back) {
@@ -194,16 +202,17 @@ impl Inner {
         }
     }
 
-    /// Removes a task that is still hidden and hands back what it was; nothing where clients may have seen it.
-    async fn discard(&self, task: &TaskId) -> Option<StoredTask> {
-        let stored = self.read(task).await.ok().filter(|stored| stored.head.hidden)?;
-        match self.store().discard(task).await {
-            Ok(true) => Some(stored),
-            Ok(false) => None,
-            Err(error) => {
-                tracing::warn!(%task, cause = error.cause, "hidden task not removed");
-                None
-            }
+    /// Removes a task that is still hidden; says whether it did. Clients may have seen any other.
+    async fn discard(&self, task: &TaskId) -> bool {
+        removed(task, self.store().discard(task).await)
+    }
+
+    /// The same of a task that the agent answered with a message; those who repeat its send are to have the answer too.
+    async fn discard_answered(&self, head: &TaskHead, answer: &Arc<Message>) -> bool {
+        if self.limits().repeats.cover(&head.scope) {
+            removed(&head.id, self.store().discard_answered(&head.id, answer).await)
+        } else {
+            self.discard(&head.id).await
         }
     }
 
@@ -238,6 +247,13 @@ impl Inner {
             tracing::info!(%task, %error, "failure not recorded");
         }
     }
+}
+
+fn removed(task: &TaskId, result: Result<bool, StoreError>) -> bool {
+    result.unwrap_or_else(|error| {
+        tracing::warn!(%task, cause = error.cause, "hidden task not removed");
+        false
+    })
 }
 
 /// A direct message speaks for the agent, and has to be a message.

@@ -8,7 +8,12 @@ use tokio::{
 };
 
 use super::{
-    Answered, Context, Inner, Service, offers::Handed, reachable, replicas::asked_offer, stream,
+    Answered, Context, Inner, Service,
+    offers::Handed,
+    reachable,
+    repeats::{Joined, Start, Stop},
+    replicas::asked_offer,
+    stream,
     webhooks::Placed,
 };
 use crate::{
@@ -16,54 +21,97 @@ use crate::{
     TaskSnapshot,
     decide::{self, NewTask},
     ports::{Change, ConfigPut, CreateError, Creation, Granted, Offer, Pulse, StoredTask},
+    repeats::SendClaim,
     reply::{Body, Sent, StreamItem},
     request::{INLINE_CONFIG, SendConfiguration, SendMessage},
     resume,
 };
 
 /// A message that has been stored and handed to the agent.
-struct Begun {
-    task: TaskId,
-    outcome: Outcome,
+pub(super) struct Begun {
+    pub(super) task: TaskId,
+    pub(super) outcome: Outcome,
     /// The revision that the message made.
-    revision: Revision,
+    pub(super) revision: Revision,
     /// The task with the message taken in, before the agent heard of it.
-    snapshot: TaskSnapshot,
+    pub(super) snapshot: TaskSnapshot,
     /// Where the snapshot stands in the log.
-    cursor: Cursor,
+    pub(super) cursor: Cursor,
     /// What the agent makes of it.
-    handed: oneshot::Receiver<Result<Handed, Error>>,
-    pulse: watch::Receiver<Pulse>,
+    pub(super) handed: oneshot::Receiver<Result<Handed, Error>>,
+    pub(super) pulse: watch::Receiver<Pulse>,
+    /// Set where an earlier call stored the message.
+    pub(super) joined: Option<Joined>,
 }
 
 impl Service {
     pub(super) async fn send_message(&self, context: &Context, request: SendMessage) -> Answered {
         let configuration = request.configuration.clone();
-        let begun = self.begin(context, request).await?;
+        let mut begun = match self.begin(context, request).await? {
+            Start::Begun(begun) => begun,
+            Start::Answered(message) => {
+                return Ok((Outcome::DirectMessage, Body::Sent(Sent::Message(message))));
+            }
+        };
         if configuration.return_immediately {
             let task = begun.snapshot.with_history(configuration.history_length);
             return Ok((begun.outcome, Body::Sent(Sent::Task(task))));
         }
-        self.0.wait_for_answer(begun, &configuration).await
+        let Some(joined) = begun.joined.take() else {
+            return self.0.wait_for_answer(begun, &configuration).await;
+        };
+        tokio::select! {
+            biased;
+            answered = self.0.wait_for_answer(begun, &configuration) => answered,
+            error = self.0.until_forgotten(&joined) => Err(error),
+        }
     }
 
     pub(super) async fn send_streaming_message(&self, context: &Context, request: SendMessage) -> Answered {
         context.require_streaming()?;
-        let begun = self.begin(context, request).await?;
-        self.stream_answer(begun, context.resumable()).await
+        let resumable = context.resumable();
+        match self.begin(context, request).await? {
+            Start::Begun(begun) if begun.joined.is_some() => {
+                let Begun {
+                    snapshot,
+                    cursor,
+                    pulse,
+                    ..
+                } = begun;
+                let events = stream::from_snapshot(&self.0, snapshot, cursor, pulse, resumable);
+                Ok((begun.outcome, Body::Stream(events)))
+            }
+            Start::Begun(begun) => self.stream_answer(begun, resumable).await,
+            Start::Answered(message) => Ok(one_event(message)),
+        }
     }
 
     /// Decides, stores and hands over, in the order of decision.
-    async fn begin(&self, context: &Context, request: SendMessage) -> Result<Begun, Error> {
+    async fn begin(&self, context: &Context, request: SendMessage) -> Result<Start, Error> {
         if let Some(config) = &request.configuration.push {
             context.require_push()?;
             self.check_webhook(config, INLINE_CONFIG)?;
         }
         self.0.check_parts("message.parts", request.message.parts.len())?;
         let scope = context.scope(request.tenant.as_ref());
+        if let Some(claim) = self.0.claim(&request, &scope) {
+            return self.begin_or_join(context, request, scope, claim).await;
+        }
+        let begun = self.store_send(context, request, scope, None).await;
+        begun.map(Start::Begun).map_err(Stop::into_error)
+    }
+
+    /// Decides from existence on. A send that claims to be the first one of its key may turn out to be another.
+    pub(super) async fn store_send(
+        &self,
+        context: &Context,
+        request: SendMessage,
+        scope: Scope,
+        claim: Option<&Arc<SendClaim>>,
+    ) -> Result<Begun, Stop> {
         match request.message.task_id.clone() {
-            Some(id) => self.continue_task(context, request, id, &scope).await,
-            None => self.create_task(context, request, scope).await,
+            Some(id) => self.continue_task(context, request, id, &scope, claim).await,
+            None => self.create_task(context, request, scope, claim).await,
         }
     }
 
@@ -72,7 +120,8 @@ impl Service {
         context: &Context,
         request: SendMessage,
         scope: Scope,
-    ) -> Result<Begun, Error> {
+        claim: Option<&Arc<SendClaim>>,
+    ) -> Result<Begun, Stop> {
         let inner = &self.0;
         inner.check_references(&request.message, &scope).await?;
         if let Some(named) = &request.message.context_id
@@ -82,11 +131,15 @@ impl Service {
                 ErrorKind::ContextNotAccepted,
                 "the agent does not take this context",
             );
-            return Err(error.at("message.contextId").outcome(Outcome::ContextNotAccepted));
+            return Err(error
+                .at("message.contextId")
+                .outcome(Outcome::ContextNotAccepted)
+                .into());
         }
         context.agent.check_media_types(&request.message)?;
         self.directory().note_begun(scope.tenant.as_ref())?;
         let (mut creation, placed) = inner.new_task(&request, scope)?;
+        creation.send = claim.cloned();
         if let Some(replicas) = &inner.replicas {
             creation.run = replicas.put(asked_offer(context, &request, 1, false));
         }
@@ -111,6 +164,7 @@ impl Service {
             cursor,
             handed,
             pulse,
+            joined: None,
         })
     }
 
@@ -120,7 +174,8 @@ impl Service {
         request: SendMessage,
         id: TaskId,
         scope: &Scope,
-    ) -> Result<Begun, Error> {
+        claim: Option<&Arc<SendClaim>>,
+    ) -> Result<Begun, Stop> {
         let inner = &self.0;
         let head = inner
             .store()
@@ -138,7 +193,7 @@ impl Service {
             .as_ref()
             .map(|placed| ConfigPut::new(placed.config.clone(), most));
         let (head, granted) = inner
-            .commit_with(&id, None, |head| {
+            .try_commit(head, None, |head| {
                 let taken =
                     decide::take_message(head, request.message.clone(), inner.limits(), inner.stamp())?;
                 let run = inner.replicas.as_ref().and_then(|replicas| {
@@ -147,6 +202,7 @@ impl Service {
                 Ok(Change {
                     config: config.clone(),
                     run,
+                    send: claim.cloned(),
                     ..taken
                 })
             })
@@ -166,6 +222,7 @@ impl Service {
             cursor: read.cursor,
             handed,
             pulse,
+            joined: None,
         })
     }
 
@@ -189,9 +246,7 @@ impl Service {
             () = tokio::time::sleep(self.limits().accept_window), if !created => None,
         };
         if let Some(message) = direct {
-            let event = SharedEvent::new(StreamResponse::Message(message));
-            let only = futures::stream::iter([Ok(StreamItem { cursor: None, event })]);
-            return Ok((Outcome::DirectMessage, Body::Stream(Box::pin(only))));
+            return Ok(one_event(message));
         }
         let events = match begun.outcome {
             // From before its first entry: the entry that shows the task is the first event.
@@ -200,6 +255,13 @@ impl Service {
         };
         Ok((begun.outcome, Body::Stream(events)))
     }
+}
+
+/// A direct answer as a stream: the message, and the end.
+fn one_event(message: Arc<Message>) -> (Outcome, Body) {
+    let event = SharedEvent::new(StreamResponse::Message(message));
+    let only = futures::stream::iter([Ok(StreamItem { cursor: None, event })]);
+    (Outcome::DirectMessage, Body::Stream(Box::pin(only)))
 }
 
 fn offer(context: &Context, request: SendMessage, task: TaskSnapshot, follow_up: bool) -> Offer {
@@ -272,13 +334,16 @@ impl Inner {
         self.place(stored).map(Some)
     }
 
-    async fn store_new(&self, creation: Creation) -> Result<Granted, Error> {
+    async fn store_new(&self, creation: Creation) -> Result<Granted, Stop> {
         let limit = creation.live_limit;
         self.store().create(creation).await.map_err(|error| match error {
             CreateError::LiveLimit => {
                 let text = format!("{limit} tasks are under way; finish or cancel some first");
-                Error::new(ErrorKind::ResourceExhausted, text).outcome(Outcome::TaskLimit)
+                Error::new(ErrorKind::ResourceExhausted, text)
+                    .outcome(Outcome::TaskLimit)
+                    .into()
             }
+            CreateError::Repeated(first) => Stop::Repeated(first),
             CreateError::Store(error) => error.into(),
         })
     }

@@ -1,17 +1,20 @@
 -- One step of a task. It compares the revision and applies; it knows no rule of the lifecycle.
 local id, news, head, state, place, hidden, expected, rev, ended, ended_at, meta, payload, what, how, which,
   log_entries, log_bytes, finished_most, config, stored, config_most, epoch, offer, holder, run_due, most_asked,
-  delivery_due, salt = unpack(ARGV)
+  delivery_due, salt, send, record, now, till, sends_most, sends_bytes = unpack(ARGV)
 local task = key('task', id)
 local f = call('HMGET', task, 'rev', 'state', 'place', 'hidden', 'ended', 'scope', 'context', 'tenant', 'said',
   'log-bytes', 'owner', 'holder')
 local at, old_state, old_place, was_hidden, had_ended, scope, context, tenant, said, bytes, owner, held_by = unpack(f)
 local run, delivery = {0, 0, ''}, 0
 if not at then return {'GONE', 0, run, delivery} end
-if at == rev and is_newest(id, meta, payload) then
+local first = send and recall(tenant, send, now)
+-- The send's own record says that this very step was taken, be it that others came after it.
+if at == rev and is_newest(id, meta, payload) or first and first == record then
   if offer ~= '' then run = granted_run(id) end
   return {'OK', 0, run, granted_delivery(id, config)}
 end
+if first then return {'REPEATED:' .. first, 0, run, delivery} end
 if at ~= expected then return {'CONFLICT', 0, run, delivery} end
 if epoch ~= '' and epoch ~= owner then return {'SUPERSEDED', 0, run, delivery} end
 if config ~= '' and not has_room(id, config, config_most) then return {'CONFIG-LIMIT', 0, run, delivery} end
@@ -54,6 +57,7 @@ if config ~= '' then delivery = put_config(id, config, stored, string.match(news
 if offer ~= '' then
   run = owner and {0, ask(id, offer, most_asked), held_by} or begin_run(id, offer, holder, run_due, salt)
 end
+if send then remember(tenant, send, record, now, till, sends_most, sends_bytes) end
 call('SPUBLISH', key('news', id), news)
 
 local retired = 0

@@ -31,6 +31,44 @@ local function is_newest(id, meta, payload)
   return newest ~= nil and newest[2][2] == meta and newest[2][4] == payload
 end
 
+-- Sends are remembered in a hash by sender and message, and in order of the moment that they are forgotten at. The
+-- field without a name counts their bytes.
+local function recall(tenant, send, now)
+  local record = call('HGET', key('sent', tenant), send)
+  if not record or tonumber(call('ZSCORE', key('sent-until', tenant), send) or '0') <= tonumber(now) then
+    return false
+  end
+  return record
+end
+
+local function forget(tenant, send)
+  local sent = key('sent', tenant)
+  local record = call('HGET', sent, send)
+  call('ZREM', key('sent-until', tenant), send)
+  if not record then return end
+  call('HDEL', sent, send)
+  if call('HINCRBY', sent, '', -#send - #record) <= 0 then call('HDEL', sent, '') end
+end
+
+local function remember(tenant, send, record, now, till, most, most_bytes)
+  local sent, order = key('sent', tenant), key('sent-until', tenant)
+  forget(tenant, send)
+  call('HSET', sent, send, record)
+  call('ZADD', order, till, send)
+  local bytes = call('HINCRBY', sent, '', #send + #record)
+  -- The newest is the last to go, and when it goes all have gone.
+  for _, each in ipairs({sent, order}) do call('PEXPIRE', each, math.max(1, till - now)) end
+  -- Each one that comes makes room for itself; more only after the bounds were lowered.
+  for _ = 1, 16 do
+    local oldest = call('ZRANGE', order, 0, 0, 'WITHSCORES')
+    if not oldest[1] then return end
+    local over = call('ZCARD', order) > tonumber(most) or bytes > tonumber(most_bytes)
+    if not over and tonumber(oldest[2]) > tonumber(now) then return end
+    forget(tenant, oldest[1])
+    bytes = tonumber(call('HGET', sent, '') or '0')
+  end
+end
+
 local function one_live_task_less(tenant)
   if call('HINCRBY', key('live'), tenant, -1) <= 0 then call('HDEL', key('live'), tenant) end
 end

@@ -1,14 +1,15 @@
 //! What a store holds: bounded, of the types that the table says, and nothing once its tasks are gone.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use gateway_domain::{
-    ContextId, ReplicaId,
+    ContextId, MessageId, ReplicaId,
     decide::NewTask,
     ports::{
         AskedOffer, ConfigPut, Creation, Lease, LogRead, RunAnswer, RunAsk, RunGrant, RunPut, Terms, Work,
         WorkKey, WorkKind,
     },
+    repeats::{ContentDigest, Repeats, SendClaim, SendKey},
     request::AgentAction,
 };
 use gateway_testkit::build::{artifact, config, scope};
@@ -101,6 +102,18 @@ async fn rich(store: &RedisStore, number: i64) -> TaskId {
     id
 }
 
+/// A claim for a send of nobody in particular, remembered for ten minutes.
+fn claim(message: &str, second: i64) -> SendClaim {
+    let key = SendKey {
+        scope: scope(None, None),
+        message: MessageId::new(message),
+        task: None,
+        context: None,
+    };
+    let content = ContentDigest::of(&agent_message(message));
+    SendClaim::new(key, content, moment(second), &Repeats::default())
+}
+
 #[tokio::test]
 async fn every_key_is_of_a_kind_in_the_table_and_every_kind_is_used() {
     let Replica {
@@ -113,6 +126,11 @@ async fn every_key_is_of_a_kind_in_the_table_and_every_kind_is_used() {
             finish(&store, &id, number).await;
         }
     }
+    let claimed = Creation {
+        send: Some(Arc::new(claim("m", 0))),
+        ..decide::create(fresh(&store, "claimed"), &Limits::default(), stamp(0)).unwrap()
+    };
+    store.create(claimed).await.unwrap();
     let mut used = BTreeSet::new();
     for key in keys(&store).await {
         let kind = key
@@ -328,4 +346,76 @@ async fn a_task_that_redis_dropped_by_itself_does_not_stop_the_sweep_of_others()
     store.sweep(moment(1_000_000)).await.unwrap();
     assert!(store.head(&kept).await.unwrap().is_none());
     assert_eq!(store.held(), Held { live: 0, finished: 0 });
+}
+
+#[tokio::test]
+async fn what_is_remembered_of_sends_is_bounded_and_expires_with_the_newest_of_them() {
+    let Replica {
+        store,
+        server: _server,
+    } = Replica::new(Settings::default()).await;
+    let bucket = store.inner.layout.bucket_of(None);
+    let sent = store.inner.layout.key(bucket, crate::keys::SENT, "-");
+    let until = store.inner.layout.key(bucket, crate::keys::SENT_UNTIL, "-");
+    for number in 0..40 {
+        let send = SendClaim {
+            most: 10,
+            ..claim(&format!("m{number}"), number)
+        };
+        let hidden = NewTask {
+            hidden: number % 2 == 0,
+            ..fresh(&store, &number.to_string())
+        };
+        let id = hidden.id.clone();
+        let creation = Creation {
+            send: Some(Arc::new(send)),
+            ..decide::create(hidden, &Limits::default(), stamp(number)).unwrap()
+        };
+        store.create(creation).await.unwrap();
+        if number % 4 == 0 {
+            let answer = Arc::new(agent_message("an answer"));
+            assert!(store.discard_answered(&id, &answer).await.unwrap());
+        } else if number % 2 == 0 {
+            assert!(store.discard(&id).await.unwrap());
+        }
+    }
+    let fields: Vec<(String, String)> = store
+        .inner
+        .link
+        .ask(redis::cmd("HGETALL").arg(&sent))
+        .await
+        .unwrap();
+    let (counts, records): (Vec<_>, Vec<_>) = fields.into_iter().partition(|(field, _)| field.is_empty());
+    assert_eq!(records.len(), 10);
+    let bytes: usize = records
+        .iter()
+        .map(|(field, record)| field.len() + record.len())
+        .sum();
+    assert_eq!(
+        counts[0].1,
+        bytes.to_string(),
+        "the bytes are counted as they are"
+    );
+    let ordered: usize = store
+        .inner
+        .link
+        .ask(redis::cmd("ZCARD").arg(&until))
+        .await
+        .unwrap();
+    assert_eq!(ordered, 10);
+    for key in [&sent, &until] {
+        let left: i64 = store.inner.link.ask(redis::cmd("PTTL").arg(key)).await.unwrap();
+        assert!((500_000..=600_000).contains(&left), "{left}");
+    }
+    for number in 0..40 {
+        let forgotten = store.forget_send(&claim(&format!("m{number}"), 0).key).await;
+        forgotten.unwrap();
+    }
+    let left: usize = store
+        .inner
+        .link
+        .ask(redis::cmd("EXISTS").arg(&sent).arg(&until))
+        .await
+        .unwrap();
+    assert_eq!(left, 0);
 }

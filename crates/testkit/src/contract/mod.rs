@@ -19,6 +19,7 @@ mod lists;
 mod logs;
 mod pages;
 mod races;
+mod sends;
 mod work;
 
 use std::{future::Future, time::Duration};
@@ -161,6 +162,23 @@ contract! { $
             a_change_may_replace_a_configuration_at_the_limit,
             a_change_that_conflicts_stores_no_configuration,
             the_limit_is_exact_under_16_concurrent_changes_with_a_configuration,
+        }
+        sends::{
+            a_send_is_remembered_with_the_task_that_it_made,
+            a_send_that_is_remembered_makes_no_second_task,
+            a_repeated_send_comes_before_the_live_limit,
+            a_send_is_remembered_with_the_entry_that_it_made,
+            a_change_that_conflicts_remembers_no_send,
+            a_send_is_forgotten_when_its_time_is_over,
+            a_discarded_task_takes_its_send_along,
+            a_task_that_was_answered_with_a_message_leaves_it_with_its_send,
+            a_visible_task_is_not_discarded_for_an_answer,
+            a_forgotten_send_can_come_again,
+            senders_and_tenants_do_not_share_their_sends,
+            the_oldest_sends_of_a_tenant_are_forgotten_when_there_are_too_many,
+            the_oldest_sends_of_a_tenant_are_forgotten_when_they_take_too_many_bytes,
+            of_50_equal_sends_at_once_exactly_one_makes_a_task,
+            of_50_equal_messages_at_once_exactly_one_goes_into_the_task,
         }
         races::{
             of_two_commits_on_one_revision_one_is_applied,

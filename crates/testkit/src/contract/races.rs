@@ -18,7 +18,9 @@ use super::{
 use crate::build::scope;
 
 /// Runs all of them at once; answers when all are done, in no particular order.
-async fn at_once<F>(runs: impl IntoIterator<Item = F, IntoIter: ExactSizeIterator>) -> Vec<F::Output>
+pub(super) async fn at_once<F>(
+    runs: impl IntoIterator<Item = F, IntoIter: ExactSizeIterator>,
+) -> Vec<F::Output>
 where
     F: Future<Output: Send> + Send + 'static,
 {

@@ -8,6 +8,7 @@ mod cancel;
 mod demo;
 mod harness;
 mod offers;
+mod repeats;
 mod replicas;
 mod resume;
 mod send;

@@ -1,0 +1,3 @@
+-- Forgets a send.
+forget(ARGV[1], ARGV[2])
+return 1
