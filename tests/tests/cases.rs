@@ -109,11 +109,12 @@ fn every_test_that_a_case_names_exists() {
     assert!(missing.is_empty(), "no such tests: {missing:#?}");
 }
 
-/// Scenarios, sweeps, and functions behind a test attribute.
+/// Scenarios, sweeps, and functions behind a test attribute, here and with the crates.
 fn existing() -> BTreeSet<String> {
     let scenarios = scenario::all().into_iter().map(|scenario| scenario.name);
     let sweeps = Check::ALL.map(Check::test_name);
-    let functions = sources(&here().join("tests")).into_iter().flat_map(|path| {
+    let folders = ["tests", "../crates"].map(|folder| sources(&here().join(folder)));
+    let functions = folders.into_iter().flatten().flat_map(|path| {
         let text = fs::read_to_string(path).unwrap();
         test_functions(&text)
     });

@@ -1,7 +1,9 @@
 //! What the domain needs of the world, as traits: a store, agents, the time, fresh ids.
 
+mod purge;
 mod work;
 
+pub use purge::{Purge, PurgeStep};
 pub use work::{
     Asked, AskedOffer, DueWork, Epoch, Granted, Lease, MOST_ANSWERS, MOST_ASKED, NumberedAsk, Renewed,
     RunAnswer, RunAsk, RunGrant, RunPut, Settled, Taken, Terms, Work, WorkKey, WorkKind, WorkNews,
@@ -73,6 +75,10 @@ pub trait Store: Work {
 
     /// Every task, hidden ones included, by id: those after an id, at most so many.
     async fn all(&self, after: Option<TaskId>, most: usize) -> Result<Vec<StoredTask>, StoreError>;
+
+    /// Takes tasks away, whether they have ended or not, with every trace and with what is due for them: looks at so
+    /// many at most, from where the step before ended. One after the other the steps look at every task once.
+    async fn purge(&self, what: &Purge, after: Option<TaskId>, most: usize) -> Result<PurgeStep, StoreError>;
 
     /// Stores a configuration; answers with the grant of its delivery, where that is put with it.
     async fn put_config(&self, put: ConfigPut) -> Result<Option<Epoch>, PutConfigError>;

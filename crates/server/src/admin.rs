@@ -1,4 +1,5 @@
-//! The operators' port: whether the process lives, whether it wants calls, and its metrics.
+//! The operators' port: whether the process lives, whether it wants calls, its metrics, and the end of tasks at their
+//! word. Whoever reaches it may do all of that.
 
 use std::{
     convert::Infallible,
@@ -16,7 +17,7 @@ use http::{
     header::{ALLOW, CONTENT_TYPE},
 };
 
-use crate::{port::Answers, store::Kept};
+use crate::{port::Answers, purge, store::Kept};
 
 /// Whether the gateway wants calls.
 pub(crate) struct Readiness {
@@ -50,10 +51,22 @@ impl Readiness {
 }
 
 /// Serves the operators' paths.
-pub(crate) fn service(readiness: Arc<Readiness>, metrics: Arc<Metrics>) -> impl Answers {
+pub(crate) fn service(
+    readiness: Arc<Readiness>,
+    metrics: Arc<Metrics>,
+    tasks: gateway_domain::Service,
+) -> impl Answers {
     tower::service_fn(move |request: Request<Body>| {
-        let response = answer(&request, &readiness, &metrics);
-        std::future::ready(Ok::<_, Infallible>(response))
+        let (readiness, metrics, tasks) = (readiness.clone(), metrics.clone(), tasks.clone());
+        async move {
+            // By a verb that no page in a browser can send here unasked.
+            let response = match purge::of(request.uri()) {
+                Some(what) if request.method() == Method::DELETE => purge::answer(&tasks, &what).await,
+                Some(_) => refuse_method("DELETE"),
+                None => answer(&request, &readiness, &metrics),
+            };
+            Ok::<_, Infallible>(response)
+        }
     })
 }
 
@@ -72,7 +85,7 @@ fn answer(request: &Request<Body>, readiness: &Readiness, metrics: &Metrics) -> 
         ),
         _ => (
             StatusCode::NOT_FOUND,
-            "here are /livez, /readyz and /metrics\n".to_owned(),
+            format!("here are /livez, /readyz and /metrics, and {}\n", purge::PATHS),
         ),
     };
     let is_metrics = request.uri().path() == "/metrics";
@@ -80,13 +93,11 @@ fn answer(request: &Request<Body>, readiness: &Readiness, metrics: &Metrics) -> 
 }
 
 fn respond(method: &Method, status: StatusCode, text: String, is_metrics: bool) -> Response {
+    if !matches!(*method, Method::GET | Method::HEAD) {
+        return refuse_method("GET, HEAD");
+    }
     let mut response = Response::default();
     let headers = response.headers_mut();
-    if !matches!(*method, Method::GET | Method::HEAD) {
-        headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
-        *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
-        return response;
-    }
     let media_type = if is_metrics {
         gateway_telemetry::MEDIA_TYPE
     } else {
@@ -97,5 +108,14 @@ fn respond(method: &Method, status: StatusCode, text: String, is_metrics: bool) 
     if *method == Method::GET {
         *response.body_mut() = Body::from(text);
     }
+    response
+}
+
+fn refuse_method(allowed: &'static str) -> Response {
+    let mut response = Response::default();
+    response
+        .headers_mut()
+        .insert(ALLOW, HeaderValue::from_static(allowed));
+    *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
     response
 }

@@ -249,7 +249,10 @@ impl Ports {
             listening.serve(socket, service, health);
         }
         if let Some(socket) = sockets.admin {
-            listening.serve_operators(socket, admin::service(listening.readiness(), metrics));
+            listening.serve_operators(
+                socket,
+                admin::service(listening.readiness(), metrics, self.stacks.service.clone()),
+            );
         }
     }
 

@@ -12,6 +12,7 @@ mod listeners;
 mod observers;
 mod paths;
 mod port;
+mod purge;
 mod running;
 pub mod settings;
 mod store;

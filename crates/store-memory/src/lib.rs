@@ -25,7 +25,7 @@ use gateway_domain::{
     Cursor, Entry, Message, PushNotificationConfigId, PushNotificationConfigRow, TaskId, Timestamp,
     ports::{
         Change, CommitError, ConfigPut, CreateError, Creation, Epoch, Granted, ListQuery, Listing, LogRead,
-        Pulse, PutConfigError, RunGrant, Store, StoreError, StoredTask, TaskHead, WorkNews,
+        Pulse, Purge, PurgeStep, PutConfigError, RunGrant, Store, StoreError, StoredTask, TaskHead, WorkNews,
     },
     push::StoredConfig,
     repeats::{FirstSend, SendKey},
@@ -213,6 +213,12 @@ impl Store for MemoryStore {
     async fn all(&self, after: Option<TaskId>, most: usize) -> Result<Vec<StoredTask>, StoreError> {
         let views = self.read_shelves().all(after.as_ref(), most);
         Ok(views.into_iter().map(record::View::into_stored).collect())
+    }
+
+    async fn purge(&self, what: &Purge, after: Option<TaskId>, most: usize) -> Result<PurgeStep, StoreError> {
+        // What it took is dropped outside of the lock.
+        let (step, _taken) = self.write().purge(what, after.as_ref(), most);
+        Ok(step)
     }
 
     async fn put_config(&self, put: ConfigPut) -> Result<Option<Epoch>, PutConfigError> {

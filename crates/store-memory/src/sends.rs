@@ -102,6 +102,11 @@ impl Sends {
         }
     }
 
+    pub(crate) fn forget_tenant(&mut self, tenant: &Option<Tenant>) {
+        self.tenants.remove(tenant);
+        self.hidden.retain(|_, key| key.scope.tenant != *tenant);
+    }
+
     /// Forgets the sends whose time is over.
     pub(crate) fn sweep(&mut self, now: Timestamp) {
         self.tenants.retain(|_, tenant| {

@@ -10,8 +10,8 @@ use std::{
 use gateway_domain::{
     Cursor, Message, PushNotificationConfigId, TaskId, TaskSnapshot, Timestamp,
     ports::{
-        Change, CommitError, ConfigPut, CreateError, Creation, Epoch, Granted, ListQuery, Listing,
-        PutConfigError, StoreError, TaskHead,
+        Change, CommitError, ConfigPut, CreateError, Creation, Epoch, Granted, ListQuery, Listing, Purge,
+        PurgeStep, PutConfigError, StoreError, TaskHead,
     },
     repeats::{FirstSend, SendClaim, SendKey},
 };
@@ -106,6 +106,43 @@ impl Shelves {
             None => self.sends.forget_task(id),
         }
         self.remove(id)
+    }
+
+    /// Takes tasks away, looking at so many after one; also hands out what it took.
+    pub(crate) fn purge(
+        &mut self,
+        what: &Purge,
+        after: Option<&TaskId>,
+        most: usize,
+    ) -> (PurgeStep, Vec<Arc<Record>>) {
+        let ids: Vec<TaskId> = match what {
+            Purge::Task(id) => vec![id.clone()],
+            Purge::Context { .. } | Purge::Tenant(_) => {
+                let after = after.map_or(Bound::Unbounded, Bound::Excluded);
+                let ids = self.order.range((after, Bound::Unbounded));
+                ids.take(most).cloned().collect()
+            }
+        };
+        let (mut step, mut taken) = (PurgeStep::default(), Vec::new());
+        for id in &ids {
+            let head = self.tasks.get(id).map(|record| record.head());
+            let Some(head) = head.filter(|head| what.takes(head)) else {
+                continue;
+            };
+            if !head.status.state.is_terminal() {
+                step.live.push(id.clone());
+            }
+            taken.extend(self.remove(id));
+        }
+        step.removed = taken.len();
+        step.next = ids
+            .last()
+            .filter(|_| what.tenant().is_some() && ids.len() == most)
+            .cloned();
+        if let (Purge::Tenant(tenant), None) = (what, &step.next) {
+            self.sends.forget_tenant(tenant);
+        }
+        (step, taken)
     }
 
     pub(crate) fn first_send(&self, key: &SendKey, now: Timestamp) -> Option<&FirstSend> {

@@ -132,6 +132,11 @@ impl Layout {
         TaskId::new(format!("{}-{fresh}", self.bucket_of(tenant)))
     }
 
+    /// What comes before every id of a bucket, and after those of the buckets before it.
+    pub(crate) fn beginning(&self, bucket: Bucket) -> TaskId {
+        TaskId::new(format!("{:02x}-", bucket.0))
+    }
+
     /// Every bucket, in the order of the ids in them.
     pub(crate) fn all(&self) -> impl Iterator<Item = Bucket> + use<> {
         (0..self.buckets).map(Bucket)

@@ -10,6 +10,7 @@ mod keeper;
 mod keys;
 mod link;
 mod news;
+mod purge;
 mod reading;
 mod records;
 mod scripts;
@@ -33,7 +34,7 @@ use gateway_domain::{
     Cursor, Message, PushNotificationConfigId, PushNotificationConfigRow, TaskId, Tenant, Timestamp,
     ports::{
         Change, CommitError, ConfigPut, CreateError, Creation, Epoch, Granted, ListQuery, Listing, LogRead,
-        Pulse, PutConfigError, Store, StoreError, StoredTask, TaskHead, WorkNews,
+        Pulse, Purge, PurgeStep, PutConfigError, Store, StoreError, StoredTask, TaskHead, WorkNews,
     },
     push::StoredConfig,
     repeats::{FirstSend, SendKey},
@@ -210,6 +211,10 @@ impl Store for RedisStore {
 
     async fn all(&self, after: Option<TaskId>, most: usize) -> Result<Vec<StoredTask>, StoreError> {
         self.inner.all(after, most).await
+    }
+
+    async fn purge(&self, what: &Purge, after: Option<TaskId>, most: usize) -> Result<PurgeStep, StoreError> {
+        self.inner.purge(what, after, most).await
     }
 
     async fn put_config(&self, put: ConfigPut) -> Result<Option<Epoch>, PutConfigError> {

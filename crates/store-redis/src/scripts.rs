@@ -29,6 +29,7 @@ scripts! {
     LIST = "list.lua"
     PUT_CONFIG = "put_config.lua"
     DELETE_CONFIG = "delete_config.lua"
+    PURGE = "purge.lua"
     SWEEP = "sweep.lua"
     TAKE_DUE = "take_due.lua"
     RENEW = "renew.lua"

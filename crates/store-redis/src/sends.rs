@@ -34,21 +34,23 @@ impl Inner {
         key: &SendKey,
         now: Timestamp,
     ) -> Result<Option<FirstSend>, StoreError> {
-        let mut script = scripts::FIRST_SEND.key(self.layout.stem(self.bucket_of_send(key)));
+        let bucket = self.bucket_of_send(key);
+        let mut script = scripts::FIRST_SEND.key(self.layout.stem(bucket));
         script
             .arg(tenant_part(key.scope.tenant.as_ref()))
             .arg(send_part(key))
             .arg(now.millis());
-        let stored: Option<Vec<u8>> = self.link.run(&script).await?;
+        let stored: Option<Vec<u8>> = self.link.read_settled(bucket, &script).await?;
         stored.map(|stored| read_send(&stored)).transpose()
     }
 
     pub(crate) async fn forget_send(&self, key: &SendKey) -> Result<(), StoreError> {
-        let mut script = scripts::FORGET_SEND.key(self.layout.stem(self.bucket_of_send(key)));
+        let bucket = self.bucket_of_send(key);
+        let mut script = scripts::FORGET_SEND.key(self.layout.stem(bucket));
         script
             .arg(tenant_part(key.scope.tenant.as_ref()))
             .arg(send_part(key));
-        let _forgotten: u8 = self.link.run(&script).await?;
+        let _forgotten: u8 = self.link.write(bucket, &script).await?;
         Ok(())
     }
 

@@ -22,7 +22,7 @@ pub struct Listeners {
     pub rest: ClientListener,
     /// Agents: the commands that move tasks on. Whoever reaches it may command any task.
     pub agent: Listener,
-    /// Operators: /livez, /readyz and /metrics.
+    /// Operators: /livez, /readyz and /metrics, and DELETE of tasks, contexts and tenants. Whoever reaches it may do that.
     pub admin: Listener,
 }
 

@@ -7,12 +7,15 @@ mod agent_side;
 mod cards;
 mod configs;
 mod offers;
+mod purge;
 mod repeats;
 mod replicas;
 mod send;
 mod stream;
 mod tasks;
 mod webhooks;
+
+pub use purge::Purged;
 
 use std::sync::Arc;
 

@@ -379,12 +379,7 @@ async fn what_is_remembered_of_sends_is_bounded_and_expires_with_the_newest_of_t
             assert!(store.discard(&id).await.unwrap());
         }
     }
-    let fields: Vec<(String, String)> = store
-        .inner
-        .link
-        .ask(redis::cmd("HGETALL").arg(&sent))
-        .await
-        .unwrap();
+    let fields: Vec<(String, String)> = raw(&store, redis::cmd("HGETALL").arg(&sent)).await;
     let (counts, records): (Vec<_>, Vec<_>) = fields.into_iter().partition(|(field, _)| field.is_empty());
     assert_eq!(records.len(), 10);
     let bytes: usize = records
@@ -396,26 +391,16 @@ async fn what_is_remembered_of_sends_is_bounded_and_expires_with_the_newest_of_t
         bytes.to_string(),
         "the bytes are counted as they are"
     );
-    let ordered: usize = store
-        .inner
-        .link
-        .ask(redis::cmd("ZCARD").arg(&until))
-        .await
-        .unwrap();
+    let ordered: usize = raw(&store, redis::cmd("ZCARD").arg(&until)).await;
     assert_eq!(ordered, 10);
     for key in [&sent, &until] {
-        let left: i64 = store.inner.link.ask(redis::cmd("PTTL").arg(key)).await.unwrap();
+        let left: i64 = raw(&store, redis::cmd("PTTL").arg(key)).await;
         assert!((500_000..=600_000).contains(&left), "{left}");
     }
     for number in 0..40 {
         let forgotten = store.forget_send(&claim(&format!("m{number}"), 0).key).await;
         forgotten.unwrap();
     }
-    let left: usize = store
-        .inner
-        .link
-        .ask(redis::cmd("EXISTS").arg(&sent).arg(&until))
-        .await
-        .unwrap();
+    let left: usize = raw(&store, redis::cmd("EXISTS").arg(&sent).arg(&until)).await;
     assert_eq!(left, 0);
 }

@@ -18,6 +18,7 @@ mod inline;
 mod lists;
 mod logs;
 mod pages;
+mod purges;
 mod races;
 mod sends;
 mod work;
@@ -162,6 +163,13 @@ contract! { $
             a_change_may_replace_a_configuration_at_the_limit,
             a_change_that_conflicts_stores_no_configuration,
             the_limit_is_exact_under_16_concurrent_changes_with_a_configuration,
+        }
+        purges::{
+            a_purged_task_is_gone_for_every_read_and_its_followers,
+            a_purge_makes_room_for_live_tasks,
+            the_purge_of_a_context_takes_its_tasks_of_one_tenant_in_any_state,
+            the_purge_of_a_tenant_takes_everything_of_it_and_nothing_else,
+            a_purge_beside_calls_loses_no_task_that_it_leaves,
         }
         sends::{
             a_send_is_remembered_with_the_task_that_it_made,

@@ -14,7 +14,7 @@ use super::{Bench, bench::everything, races::at_once};
 use crate::build::{agent_message, config, moment, new_task, scope, user_message};
 
 /// A key of nobody in particular.
-fn key(message: &str) -> SendKey {
+pub(super) fn key(message: &str) -> SendKey {
     SendKey {
         scope: scope(None, None),
         message: MessageId::new(message),
@@ -24,7 +24,7 @@ fn key(message: &str) -> SendKey {
 }
 
 /// A claim of a minute, made at a second; what it says is its text.
-fn claim_of(key: SendKey, text: &str, second: i64) -> SendClaim {
+pub(super) fn claim_of(key: SendKey, text: &str, second: i64) -> SendClaim {
     let repeats = Repeats {
         window: Duration::from_secs(60),
         ..Repeats::default()
@@ -37,7 +37,7 @@ fn claim(message: &str, second: i64) -> SendClaim {
     claim_of(key(message), message, second)
 }
 
-fn creation(bench: &Bench, new: NewTask, claim: SendClaim) -> Creation {
+pub(super) fn creation(bench: &Bench, new: NewTask, claim: SendClaim) -> Creation {
     Creation {
         send: Some(Arc::new(claim)),
         ..bench.creation(new, 0)
