@@ -5,6 +5,7 @@ mod away;
 mod followed;
 mod left_behind;
 mod refused;
+mod retention;
 mod shared;
 
 use gateway_domain::{

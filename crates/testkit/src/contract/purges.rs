@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gateway_domain::{
-    ContextId, TaskId, Tenant,
+    ContextId, Cursor, TaskId, Tenant,
     decide::NewTask,
     lifecycle::Move,
     ports::{ConfigPut, CreateError, LogRead, Purge, PurgeStep},
@@ -51,7 +51,7 @@ pub async fn a_purged_task_is_gone_for_every_read_and_its_followers(bench: &Benc
     assert_eq!(purge(bench, &what, 1).await, (1, vec![id.clone()]));
     assert!(pulse.wait_for(|_| false).await.is_err(), "the channel closes");
     assert!(bench.reader().read(&id).await.unwrap().is_none());
-    assert!(matches!(bench.log(&id, 0, 1).await, LogRead::Gone));
+    assert!(matches!(bench.log(&id, Cursor::START, 1).await, LogRead::Gone));
     assert_eq!(bench.reader().configs(&id, None, 10).await.unwrap(), []);
     assert_eq!(bench.reader().all_configs(None, 10).await.unwrap(), []);
     assert_eq!(bench.list(everything(scope(None, None))).await.total, 1);
