@@ -1,15 +1,20 @@
 # The verbs of the project, one line each; whatever is longer stands in crates/xtask. `.ci/run` runs `check` and `test`.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all check fmt generated tools conformance fuzz api-fuzz bench bench-wide bench-redis
+.PHONY: help run cluster test test-all check fmt generated tools conformance fuzz api-fuzz bench bench-wide bench-redis
 
 # What `make run` hands to the gateway, for example: make run ARGS='run --config my.toml'
 ARGS ?= run
+# What `make cluster` goes by, for example: make cluster CLUSTER='--balancer envoy --config my.toml --http 8090'
+CLUSTER ?=
 
 help: ## list these verbs
 	@awk -F ': ## ' '/^[a-z-]+: ## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## build and start the gateway on this machine, with a demo agent and no further set-up
 	@cargo run --package gateway-server --bin a2a-gateway -- $(ARGS)
+
+cluster: ## three replicas, a Redis and nginx on this machine, until Ctrl-C; says where to send requests
+	@cargo xtask cluster $(CLUSTER)
 
 test: ## all tests but the long ones, with the time of each part
 	@cargo xtask test

@@ -1,4 +1,4 @@
-//! A gateway on sockets of its own, and its clients over every binding.
+//! A gateway on sockets of its own, and its clients over every binding. It may be several replicas behind a balancer.
 
 use std::{
     net::SocketAddr,
@@ -15,7 +15,8 @@ use gateway_testkit::{agent::Scripted, ids::SequentialIds};
 use serde_json::{Value, json};
 
 use crate::{
-    client::{Ask, Driver, Grpc, JsonRpc, Rest},
+    client::{Ask, Choice, Driver, Drivers},
+    deployment::Place,
     ledger::Ledger,
     profile::Profile,
     raw::{Http, PATIENCE},
@@ -23,30 +24,65 @@ use crate::{
 
 /// A running gateway. It stops at once when it is dropped.
 pub struct Gateway {
-    running: Running,
-    agent: Arc<Scripted>,
+    /// One, or several that are one.
+    replicas: Vec<Replica>,
     ledger: Arc<Ledger>,
     clients: Drivers,
     agents: Drivers,
     requests: AtomicU64,
 }
 
-/// One client of each binding.
-struct Drivers(Vec<Arc<dyn Driver>>);
+/// A process in all but name: it shares nothing with the others.
+struct Replica {
+    running: Running,
+    agent: Arc<Scripted>,
+}
+
+impl Replica {
+    async fn start(profile: Profile, ledger: &Arc<Ledger>, number: usize) -> Self {
+        let agent = Arc::new(Scripted::new(Arc::new(SequentialIds::default())));
+        let assembly = profile.assemble(agent.clone(), ledger.observer(number));
+        let running = assembly.start().await.expect("the gateway starts");
+        Self { running, agent }
+    }
+
+    fn client(&self) -> SocketAddr {
+        self.running.addresses().client.expect("a listener for clients")
+    }
+
+    fn agent(&self) -> SocketAddr {
+        self.running.addresses().agent.expect("a listener for agents")
+    }
+}
 
 impl Gateway {
     /// Starts a gateway and waits until it listens.
     pub async fn start(profile: Profile) -> Self {
         let ledger = Ledger::new();
-        let agent = Arc::new(Scripted::new(Arc::new(SequentialIds::default())));
-        let assembly = profile.assemble(agent.clone(), ledger.clone());
-        let running = assembly.start().await.expect("the gateway starts");
-        let addresses = *running.addresses();
+        let replica = Replica::start(profile, &ledger, 0).await;
         Self {
-            clients: Drivers::of(addresses.client.expect("a listener for clients")),
-            agents: Drivers::of(addresses.agent.expect("a listener for agents")),
-            running,
-            agent,
+            clients: Drivers::of(replica.client()),
+            agents: Drivers::of(replica.agent()),
+            replicas: vec![replica],
+            ledger,
+            requests: AtomicU64::new(0),
+        }
+    }
+
+    /// Starts a replica at each place. Clients go through `front`, which has to send each request to the next one;
+    /// agents turn to one that was not just called. The profile has to name a store that replicas can share.
+    pub async fn behind(front: Drivers, places: &[Place], profile: &Profile) -> Self {
+        let ledger = Ledger::new();
+        let mut replicas = Vec::new();
+        for (number, place) in places.iter().enumerate() {
+            replicas.push(Replica::start(profile.clone().at(place), &ledger, number).await);
+        }
+        let told = ledger.clone();
+        let aside: Choice = Arc::new(move |count| told.aside(count));
+        Self {
+            clients: front,
+            agents: Drivers::choosing(replicas.iter().map(Replica::agent), &aside),
+            replicas,
             ledger,
             requests: AtomicU64::new(0),
         }
@@ -69,12 +105,12 @@ impl Gateway {
 
     /// Every binding's client, for what must be the same on each.
     pub fn clients(&self) -> impl Iterator<Item = Arc<dyn Driver>> {
-        self.clients.0.iter().cloned()
+        self.clients.all()
     }
 
-    /// Where clients call, over every binding.
+    /// Where clients call the first replica, over every binding.
     pub fn address(&self) -> SocketAddr {
-        self.running.addresses().client.expect("a listener for clients")
+        self.replicas[0].client()
     }
 
     /// Waits until caller A's task is in a state, and reads it.
@@ -96,7 +132,9 @@ impl Gateway {
 
     /// Ends it in order.
     pub async fn drain(self) {
-        self.running.drain().await;
+        for replica in self.replicas {
+            replica.running.drain().await;
+        }
     }
 
     /// HTTP as it is, to where clients call.
@@ -104,9 +142,9 @@ impl Gateway {
         Http::new(self.address())
     }
 
-    /// The agent behind the gateway.
+    /// The agent behind the first replica.
     pub fn scripted(&self) -> &Scripted {
-        &self.agent
+        &self.replicas[0].agent
     }
 
     /// What happened inside.
@@ -117,20 +155,5 @@ impl Gateway {
     /// An id that no other call of this gateway has.
     pub fn next_request_id(&self) -> String {
         format!("test-{}", self.requests.fetch_add(1, Ordering::Relaxed))
-    }
-}
-
-impl Drivers {
-    fn of(address: SocketAddr) -> Self {
-        Self(vec![
-            Arc::new(Grpc::new(address)),
-            Arc::new(JsonRpc::new(Http::new(address))),
-            Arc::new(Rest::new(Http::new(address))),
-        ])
-    }
-
-    fn of_binding(&self, binding: Binding) -> Arc<dyn Driver> {
-        let found = self.0.iter().find(|driver| driver.binding() == binding);
-        found.expect("a client of every binding").clone()
     }
 }

@@ -9,7 +9,10 @@
     reason = "a test harness: what must not be absent fails the test, and an error may cost what it costs"
 )]
 
+pub mod balancer;
 pub mod client;
+pub mod cluster;
+pub mod deployment;
 pub mod gateway;
 pub mod ledger;
 pub mod process;

@@ -4,6 +4,7 @@ use std::{
     env, fs,
     io::{BufRead, BufReader, Read},
     net::SocketAddr,
+    os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Output, Stdio},
     sync::{Arc, Mutex, OnceLock, mpsc},
@@ -27,9 +28,14 @@ pub struct Process {
 pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
-        // …/target/PROFILE/deps/TEST
-        let test = env::current_exe().expect("a test has a path");
-        let folder = test.ancestors().nth(2).expect("a test stands in a build folder");
+        // …/target/PROFILE/deps/TEST, or …/target/PROFILE/PROGRAM of this crate's own
+        let own = env::current_exe().expect("a program has a path");
+        let folder = own.parent().expect("a program stands in a folder");
+        let folder = if folder.ends_with("deps") {
+            folder.parent().expect("a build folder")
+        } else {
+            folder
+        };
         let program = folder.join("a2a-gateway");
         if !is_fresh(&program) {
             build(folder.ends_with("release"));
@@ -102,6 +108,8 @@ impl Process {
         let variables: Vec<_> = usual.into_iter().chain(variables.iter().copied()).collect();
         let mut command = command(arguments, &variables);
         let mut child = command
+            // Ctrl-C is for whoever started it.
+            .process_group(0)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

@@ -13,10 +13,11 @@ use gateway_domain::{
     principal::{Authenticator, Tenants},
     resume,
 };
+use gateway_pipeline::Observer;
 use gateway_server::{Assembly, Resolver, settings};
 use gateway_testkit::{agent::Scripted, authenticator::BearerName};
 
-use crate::ledger::Ledger;
+use crate::deployment::Place;
 
 /// What a gateway is started with.
 #[derive(Clone)]
@@ -99,8 +100,32 @@ impl Profile {
         self
     }
 
+    /// The same as a replica at a place.
+    pub(crate) fn at(self, place: &Place) -> Self {
+        self.set(
+            "listeners.client.address",
+            &format!("{:?}", place.client.to_string()),
+        )
+        .set(
+            "listeners.agent.address",
+            &format!("{:?}", place.agent.to_string()),
+        )
+        .set(
+            "listeners.admin.address",
+            &format!("{:?}", place.admin.to_string()),
+        )
+    }
+
+    /// The same with its tasks in Redis, under a prefix of its own.
+    #[must_use]
+    pub fn in_redis(self, url: &str, prefix: &str) -> Self {
+        self.set("store.kind", r#""redis""#)
+            .set("store.redis.url", &format!("{url:?}"))
+            .set("store.redis.prefix", &format!("{prefix:?}"))
+    }
+
     /// Puts the gateway together.
-    pub(crate) fn assemble(self, agent: Arc<Scripted>, ledger: Arc<Ledger>) -> Assembly {
+    pub(crate) fn assemble(self, agent: Arc<Scripted>, ledger: Arc<dyn Observer>) -> Assembly {
         let lines = self
             .settings
             .iter()

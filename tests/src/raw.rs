@@ -63,6 +63,22 @@ impl Http {
         headers: &[(String, String)],
         body: impl Into<Bytes>,
     ) -> Response<Incoming> {
+        let answer = tokio::time::timeout(PATIENCE, self.try_open(method, path, headers, body)).await;
+        let answer = answer.expect("an answer in time");
+        answer.unwrap_or_else(|error| panic!("an answer: {error}"))
+    }
+
+    /// The same where the other side may not be there.
+    ///
+    /// # Errors
+    /// A text that says how the connection failed.
+    pub async fn try_open(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(String, String)],
+        body: impl Into<Bytes>,
+    ) -> Result<Response<Incoming>, String> {
         let mut request = Request::builder()
             .method(method)
             .uri(format!("http://{}{path}", self.address));
@@ -70,8 +86,8 @@ impl Http {
             request = request.header(name, value);
         }
         let request = request.body(Full::new(body.into())).expect("a request");
-        let answer = tokio::time::timeout(PATIENCE, self.client.request(request)).await;
-        answer.expect("an answer in time").expect("an answer")
+        let answer = self.client.request(request).await;
+        answer.map_err(|error| format!("{error:?}"))
     }
 
     /// Sends a request and reads the whole answer.
@@ -116,13 +132,23 @@ pub fn headers(of: &[(&str, &str)]) -> Vec<(String, String)> {
 impl Whole {
     /// Reads a response to its end.
     pub async fn read(response: Response<Incoming>) -> Self {
+        let whole = tokio::time::timeout(PATIENCE, Self::try_read(response)).await;
+        let whole = whole.expect("a body in time");
+        whole.unwrap_or_else(|error| panic!("a body: {error}"))
+    }
+
+    /// The same where the connection may break.
+    ///
+    /// # Errors
+    /// A text that says how it broke.
+    pub async fn try_read(response: Response<Incoming>) -> Result<Self, String> {
         let (parts, body) = response.into_parts();
-        let body = tokio::time::timeout(PATIENCE, body.collect()).await;
-        Self {
+        let body = body.collect().await.map_err(|error| format!("{error:?}"))?;
+        Ok(Self {
             status: parts.status,
             headers: parts.headers,
-            body: body.expect("a body in time").expect("a body").to_bytes(),
-        }
+            body: body.to_bytes(),
+        })
     }
 
     /// The body as JSON.

@@ -142,6 +142,7 @@ async fn each_error_of_the_protocol_has_its_numbers_on_every_binding() {
                     assert_eq!((*told, *code), (Some(http), i64::from(http)), "{kind:?}");
                 }
                 Told::Grpc { code } => assert_eq!(*code, grpc, "{kind:?}"),
+                Told::Broken => panic!("{kind:?}: {}", refusal.message),
             }
             assert_eq!(
                 refusal.reason.as_deref(),

@@ -12,7 +12,7 @@ use std::{
 };
 
 use crate::{
-    Finding, Verdict,
+    Finding, Verdict, cluster,
     gateway::{self, Gateway, Plan},
     verdict,
 };
@@ -70,10 +70,14 @@ const PROFILES: &[Profile] = &[
     },
 ];
 
-/// `cargo xtask conformance FOLDER [PROFILE…]`
+/// `cargo xtask conformance FOLDER [--behind nginx|envoy] [PROFILE…]`
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Verdict {
     let [folder, names @ ..] = arguments else {
         return verdict(vec![usage("the folder of the suite is missing")]);
+    };
+    let (behind, names) = match names {
+        [flag, balancer, names @ ..] if flag == "--behind" => (Some(balancer.as_str()), names),
+        names => (None, names),
     };
     if let Some(unknown) = names.iter().find(|name| !known(name)) {
         return verdict(vec![usage(&format!("there is no profile {unknown:?}"))]);
@@ -81,8 +85,12 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Verdict {
     let chosen = PROFILES
         .iter()
         .filter(|profile| names.is_empty() || names.iter().any(|name| name == profile.name));
-    match prepare(root, folder) {
-        Ok(suite) => verdict(chosen.flat_map(|profile| judge(root, &suite, profile)).collect()),
+    match prepare(root, folder, behind) {
+        Ok(suite) => verdict(
+            chosen
+                .flat_map(|profile| judge(root, &suite, profile, behind))
+                .collect(),
+        ),
         Err(finding) => verdict(vec![finding]),
     }
 }
@@ -94,22 +102,29 @@ fn known(name: &str) -> bool {
 fn usage(fault: &str) -> Finding {
     let names: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
     let text = format!(
-        "{fault}; call it as `make conformance TCK_DIR=…`, or `cargo xtask conformance FOLDER [PROFILE…]` with {}",
+        "{fault}; call it as `make conformance TCK_DIR=…`, or \
+         `cargo xtask conformance FOLDER [--behind nginx|envoy] [PROFILE…]` with {}",
         names.join(", ")
     );
     Finding::of("conformance", text)
 }
 
 /// Everything that is the same for all profiles.
-fn prepare(root: &Path, folder: &str) -> Result<suite::Suite, Finding> {
+fn prepare(root: &Path, folder: &str, behind: Option<&str>) -> Result<suite::Suite, Finding> {
     let suite = suite::Suite::at(root, folder)?;
-    gateway::build(root)?;
+    match behind {
+        None => gateway::build(root)?,
+        Some(_) => drop(cluster::prepare(root, cluster::CLUSTER)?),
+    }
     Ok(suite)
 }
 
 /// One profile. What went wrong before there was a report is the only finding then.
-fn judge(root: &Path, suite: &suite::Suite, profile: &Profile) -> Vec<Finding> {
-    let out = root.join("target/conformance").join(profile.name);
+fn judge(root: &Path, suite: &suite::Suite, profile: &Profile, behind: Option<&str>) -> Vec<Finding> {
+    let out = root
+        .join("target/conformance")
+        .join(behind.unwrap_or_default())
+        .join(profile.name);
     println!(
         "== {}: the log and the reports are in {}",
         profile.name,
@@ -120,6 +135,7 @@ fn judge(root: &Path, suite: &suite::Suite, profile: &Profile) -> Vec<Finding> {
         settings: &format!("deploy/conformance/{}", profile.settings),
         environment: &[("A2A_GATEWAY__WIRE__ERROR_TABLE", profile.error_table)],
         address: ADDRESS,
+        behind,
     };
     let report = Gateway::start(root, &plan, &out).and_then(|gateway| suite.run(profile, &out, &gateway));
     match report {

@@ -70,6 +70,7 @@ fn api(root: &Path, examples: &str) -> Result<(), Finding> {
         settings: &format!("{FOLDER}/gateway.toml"),
         environment: &[],
         address: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 18090),
+        behind: None,
     };
     let gateway = Gateway::start(root, &plan, &out)?;
     let [program, hooks, settings] = [

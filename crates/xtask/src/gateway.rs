@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{Finding, process};
+use crate::{Finding, cluster::CLUSTER, process};
 
 /// How the binary is made.
 const BUILD: &[&str] = &[
@@ -34,6 +34,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) environment: &'a [(&'a str, &'a str)],
     /// Where it listens by its settings.
     pub(crate) address: SocketAddr,
+    /// The balancer in front of three replicas, in place of one gateway. gRPC may have the next port but one.
+    pub(crate) behind: Option<&'a str>,
 }
 
 /// A running gateway.
@@ -48,6 +50,24 @@ pub(crate) fn build(root: &Path) -> Result<(), Finding> {
     process::run(root, BUILD)
 }
 
+impl Plan<'_> {
+    fn command(&self, root: &Path) -> Command {
+        let settings = root.join(self.settings);
+        let Some(balancer) = self.behind else {
+            let mut command = Command::new(root.join("target/debug/a2a-gateway"));
+            command.args(["run", "--config"]).arg(settings);
+            return command;
+        };
+        let port = self.address.port();
+        let mut command = Command::new(root.join("target/debug").join(CLUSTER));
+        command
+            .args(["--balancer", balancer, "--config"])
+            .arg(settings)
+            .args(["--http", &port.to_string(), "--grpc", &(port + 2).to_string()]);
+        command
+    }
+}
+
 impl Gateway {
     /// Starts it with its log in `out`, and waits until it listens.
     pub(crate) fn start(root: &Path, plan: &Plan<'_>, out: &Path) -> Result<Self, Finding> {
@@ -60,14 +80,13 @@ impl Gateway {
         }
         fs::create_dir_all(out).map_err(|error| fault(error.to_string()))?;
         let log = File::create(out.join("gateway.log")).map_err(|error| fault(error.to_string()))?;
-        let child = Command::new(root.join("target/debug/a2a-gateway"))
-            .args(["run", "--config"])
-            .arg(root.join(plan.settings))
+        let mut command = plan.command(root);
+        let child = command
             .envs(plan.environment.iter().copied())
             .stdin(Stdio::null())
             .stderr(log)
             .spawn()
-            .map_err(|error| fault(format!("the gateway cannot be started: {error}")))?;
+            .map_err(|error| fault(format!("{command:?} cannot be started: {error}")))?;
         let mut gateway = Self { child, address };
         gateway.listen().map_err(fault)?;
         Ok(gateway)
@@ -99,8 +118,11 @@ impl Gateway {
 
 impl Drop for Gateway {
     fn drop(&mut self) {
-        // It holds nothing that has to be kept; one that has ended by itself is not to be killed.
-        drop(self.child.kill());
+        // In order, since a cluster has more to end than itself; one that has ended by itself is not to be told.
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let id = self.child.id().to_string();
+            drop(Command::new("kill").args(["-TERM", &id]).status());
+        }
         drop(self.child.wait());
     }
 }

@@ -1,6 +1,6 @@
 //! `cargo xtask`: whatever the project does to itself that is longer than a line of the Makefile.
 //!
-//! A verb only reads the tree, except `tools`, `sdk` and `api-fuzz`, which fill `.tools`, and `generated --write`.
+//! A verb only reads the tree, except those that fetch what they need into `.tools`, and `generated --write`.
 
 #![allow(
     clippy::print_stdout,
@@ -10,6 +10,7 @@
 
 mod arrows;
 mod bench;
+mod cluster;
 mod conformance;
 mod deny;
 mod finding;
@@ -72,8 +73,13 @@ const VERBS: &[Verb] = &[
         run: deny::run,
     },
     Verb {
+        name: "cluster",
+        help: "three replicas, a Redis and a balancer on this machine, until Ctrl-C",
+        run: cluster::run,
+    },
+    Verb {
         name: "conformance",
-        help: "the official compatibility suite in FOLDER against this gateway, for each profile",
+        help: "the official compatibility suite in FOLDER against this gateway, for each profile; `--behind nginx` or `envoy`",
         run: conformance::run,
     },
     Verb {
@@ -110,6 +116,11 @@ const VERBS: &[Verb] = &[
         name: "bench-redis",
         help: "what the store costs over Redis itself, against its limits",
         run: redis::run_bench,
+    },
+    Verb {
+        name: "balancers",
+        help: "fetch nginx and Envoy, which the tests put in front of replicas, into .tools",
+        run: tools::balancers,
     },
     Verb {
         name: "sdk",

@@ -60,6 +60,7 @@ const CHECK: &[Part] = &[
 const TEST: &[Part] = &[
     essential("build", &["cargo", "build", "--workspace", "--bins", "--tests"]),
     part("redis", &["cargo", "xtask", "redis"]),
+    part("balancers", &["cargo", "xtask", "balancers"]),
     part("unit", UNIT),
     part("integration", INTEGRATION),
     part("examples", &["cargo", "test", "--workspace", "--doc"]),

@@ -28,7 +28,8 @@ pub(crate) fn run(root: &Path, _: &[String]) -> Verdict {
     verdict(provide(root).err().into_iter().collect())
 }
 
-fn provide(root: &Path) -> Result<(), Finding> {
+/// Sees to it that it is there.
+pub(crate) fn provide(root: &Path) -> Result<(), Finding> {
     let found = process::output(root, VERSION).or_else(|_| {
         println!("installing redis-server with apt-get, for the tests of the store in Redis");
         INSTALL

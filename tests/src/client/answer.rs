@@ -89,6 +89,8 @@ pub enum Told {
         /// The number.
         code: i32,
     },
+    /// Not by the gateway: the connection failed, or something in between answered in its place.
+    Broken,
 }
 
 /// One bad field.
@@ -172,6 +174,11 @@ impl std::fmt::Debug for LiveStream {
 }
 
 impl Refusal {
+    /// What is left of a call whose answer never came, or not from the gateway.
+    pub(super) fn broken(why: &str) -> Self {
+        Self::read(Told::Broken, why, &[], HeaderMap::new())
+    }
+
     /// Reads what every binding has in common: text and details in JSON.
     pub(super) fn read(told: Told, message: &str, details: &[Value], headers: HeaderMap) -> Self {
         let mut refusal = Self {
@@ -235,6 +242,7 @@ impl Refusal {
                     && status == row.grpc.name()
             }
             Told::Grpc { code } => *code == row.grpc.code(),
+            Told::Broken => false,
         };
         if !numbers {
             return Err(format!(

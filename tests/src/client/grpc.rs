@@ -175,6 +175,7 @@ impl Told {
         match self {
             Self::JsonRpc { code, .. } | Self::HttpJson { code, .. } => *code,
             Self::Grpc { code } => i64::from(*code),
+            Self::Broken => 0,
         }
     }
 }

@@ -7,7 +7,7 @@ use http::{HeaderMap, Method};
 use serde_json::{Value, json};
 
 use super::{Answer, Ask, Driver, Event, LiveStream, Refusal, Reply, SseReader, Told, sse::SseEvent};
-use crate::raw::{Http, Whole};
+use crate::raw::{Http, PATIENCE, Whole};
 
 /// Every call goes here.
 const PATH: &str = "/rpc";
@@ -40,16 +40,14 @@ impl Driver for JsonRpc {
         });
         let mut headers = ask.service_parameters();
         headers.push(("content-type".to_owned(), "application/json".to_owned()));
-        let response = self
-            .http
-            .open(Method::POST, PATH, &headers, body.to_string())
-            .await;
-        if is_event_stream(response.headers()) {
-            assert_eq!(response.status(), 200);
-            let (parts, body) = response.into_parts();
-            return Answer::Stream(LiveStream::new(parts.headers, events(SseReader::new(body), id)));
-        }
-        let whole = Whole::read(response).await;
+        let reached = reach(&self.http, Method::POST, PATH, &headers, body.to_string()).await;
+        let whole = match reached {
+            Ok(Reached::Whole(whole)) => whole,
+            Ok(Reached::Stream(headers, reader)) => {
+                return Answer::Stream(LiveStream::new(headers, events(reader, id)));
+            }
+            Err(why) => return Answer::Refusal(Refusal::broken(&why)),
+        };
         assert_eq!(whole.header("content-type"), Some("application/json"));
         let status = whole.status.as_u16();
         match envelope(&whole.json(), &id, Some(status), whole.headers.clone()) {
@@ -65,10 +63,43 @@ impl Driver for JsonRpc {
     }
 }
 
-pub(super) fn is_event_stream(headers: &HeaderMap) -> bool {
-    headers
-        .get("content-type")
-        .is_some_and(|value| value.as_bytes() == b"text/event-stream")
+/// A response of the gateway's.
+pub(super) enum Reached {
+    /// Read to its end.
+    Whole(Whole),
+    /// Events, with the headers before them.
+    Stream(HeaderMap, SseReader),
+}
+
+/// Sends a request and reads as much of the answer as is there.
+///
+/// # Errors
+/// A text, where the connection failed or the answer is not the gateway's: what stands in between answers with a page
+/// for people.
+pub(super) async fn reach(
+    http: &Http,
+    method: Method,
+    path: &str,
+    headers: &[(String, String)],
+    body: String,
+) -> Result<Reached, String> {
+    let answered = async {
+        let response = http.try_open(method, path, headers, body).await?;
+        let kind = response.headers().get("content-type");
+        let kind = kind.map_or(b"".as_slice(), |kind| kind.as_bytes());
+        if kind == b"text/event-stream" {
+            assert_eq!(response.status(), 200);
+            let (parts, body) = response.into_parts();
+            return Ok(Reached::Stream(parts.headers, SseReader::new(body)));
+        }
+        if !kind.ends_with(b"json") {
+            let (status, kind) = (response.status(), String::from_utf8_lossy(kind));
+            return Err(format!("{status} with {kind:?}, which is not the gateway's"));
+        }
+        Whole::try_read(response).await.map(Reached::Whole)
+    };
+    let answered = tokio::time::timeout(PATIENCE, answered).await;
+    answered.unwrap_or_else(|_| Err(format!("no answer within {PATIENCE:?}")))
 }
 
 /// Opens an envelope: the result, or the error.
@@ -99,9 +130,14 @@ fn events(reader: SseReader, id: Value) -> impl futures::Stream<Item = Result<Ev
         if ended {
             return None;
         }
-        let SseEvent { id: place, data } = reader.next().await.unwrap_or_else(|error| panic!("{error}"))?;
-        let json = serde_json::from_str(&data).unwrap_or_else(|error| panic!("{error} in {data:?}"));
-        let item = envelope(&json, &id, None, HeaderMap::new()).map(|json| Event { json, id: place });
+        let item = match reader.next().await {
+            Ok(event) => {
+                let SseEvent { id: place, data } = event?;
+                let json = serde_json::from_str(&data).unwrap_or_else(|error| panic!("{error} in {data:?}"));
+                envelope(&json, &id, None, HeaderMap::new()).map(|json| Event { json, id: place })
+            }
+            Err(why) => Err(Refusal::broken(&why)),
+        };
         let ended = item.is_err();
         Some((item, (reader, id, ended)))
     })

@@ -4,6 +4,7 @@
 //! kept beside it, so that a test can look at either.
 
 mod answer;
+mod drivers;
 mod grpc;
 mod jsonrpc;
 mod protojson;
@@ -15,6 +16,7 @@ use gateway_domain::{Binding, Operation, Version};
 use serde_json::{Map, Value};
 
 pub use answer::{Answer, Event, LiveStream, Refusal, Reply, Told, Violation};
+pub use drivers::{Choice, Drivers};
 pub use grpc::Grpc;
 pub use jsonrpc::JsonRpc;
 use protojson::{pool, to_dynamic, to_json};

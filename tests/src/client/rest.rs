@@ -10,9 +10,10 @@ use http::{HeaderMap, Method};
 use serde_json::{Map, Value};
 
 use super::{
-    Answer, Ask, Driver, Event, LiveStream, Refusal, Reply, SseReader, Told, jsonrpc::is_event_stream,
+    Answer, Ask, Driver, Event, LiveStream, Refusal, Reply, SseReader, Told,
+    jsonrpc::{Reached, reach},
 };
-use crate::raw::{Http, Whole};
+use crate::raw::Http;
 
 /// Calls over HTTP+JSON.
 pub struct Rest {
@@ -75,16 +76,14 @@ impl Driver for Rest {
         if body.is_some() {
             headers.push(("content-type".to_owned(), media_type::A2A_JSON.to_owned()));
         }
-        let response = self
-            .http
-            .open(method, &path, &headers, body.clone().unwrap_or_default())
-            .await;
-        if is_event_stream(response.headers()) {
-            assert_eq!(response.status(), 200);
-            let (parts, body) = response.into_parts();
-            return Answer::Stream(LiveStream::new(parts.headers, events(SseReader::new(body))));
-        }
-        let whole = Whole::read(response).await;
+        let sent = body.clone().unwrap_or_default();
+        let whole = match reach(&self.http, method, &path, &headers, sent).await {
+            Ok(Reached::Whole(whole)) => whole,
+            Ok(Reached::Stream(headers, reader)) => {
+                return Answer::Stream(LiveStream::new(headers, events(reader)));
+            }
+            Err(why) => return Answer::Refusal(Refusal::broken(&why)),
+        };
         let expected = if body.is_some() {
             media_type::A2A_JSON
         } else {
@@ -171,12 +170,17 @@ fn events(reader: SseReader) -> impl futures::Stream<Item = Result<Event, Refusa
         if ended {
             return None;
         }
-        let event = reader.next().await.unwrap_or_else(|error| panic!("{error}"))?;
-        let json: Value = serde_json::from_str(&event.data).expect("an event is JSON");
-        let item = if json.get("error").is_some() {
-            Err(refusal(&json, None, HeaderMap::new()))
-        } else {
-            Ok(Event { json, id: event.id })
+        let item = match reader.next().await {
+            Ok(event) => {
+                let event = event?;
+                let json: Value = serde_json::from_str(&event.data).expect("an event is JSON");
+                if json.get("error").is_some() {
+                    Err(refusal(&json, None, HeaderMap::new()))
+                } else {
+                    Ok(Event { json, id: event.id })
+                }
+            }
+            Err(why) => Err(Refusal::broken(&why)),
         };
         let ended = item.is_err();
         Some((item, (reader, ended)))

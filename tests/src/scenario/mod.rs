@@ -10,7 +10,7 @@ use gateway_domain::{Binding, ErrorKind, Operation, Outcome};
 use serde::Deserialize;
 
 pub use pattern::matches;
-pub use run::{Pick, run};
+pub use run::{Pick, Played, play, run};
 pub use transcript::Transcript;
 
 #[derive(Debug, Deserialize)]

@@ -22,11 +22,30 @@ pub enum Pick {
     Turns,
 }
 
+/// A scenario that was played as it says.
+#[derive(Debug)]
+pub struct Played {
+    /// What the steps showed.
+    pub transcript: Transcript,
+    /// Step and replica of each call that came as far as the stack, in the order of the answers.
+    pub answered: Vec<(usize, usize)>,
+}
+
 /// Plays a scenario from beginning to end.
 ///
 /// # Errors
 /// The step and what was wrong with it.
 pub async fn run(scenario: &Scenario, gateway: &Gateway, pick: Pick) -> Result<Transcript, String> {
+    play(scenario, gateway, pick)
+        .await
+        .map(|played| played.transcript)
+}
+
+/// The same, and which replicas had a part in it.
+///
+/// # Errors
+/// As [`run`].
+pub async fn play(scenario: &Scenario, gateway: &Gateway, pick: Pick) -> Result<Played, String> {
     let mut run = Run {
         gateway,
         kept: HashMap::new(),
@@ -34,6 +53,8 @@ pub async fn run(scenario: &Scenario, gateway: &Gateway, pick: Pick) -> Result<T
         waiting: HashMap::new(),
         transcript: Transcript::default(),
         said: 0,
+        number: 0,
+        answered: Vec::new(),
     };
     let bindings = scenario.bindings();
     for (index, step) in scenario.step.iter().enumerate() {
@@ -41,11 +62,15 @@ pub async fn run(scenario: &Scenario, gateway: &Gateway, pick: Pick) -> Result<T
             Pick::One(binding) => binding,
             Pick::Turns => bindings[index % bindings.len()],
         };
+        run.number = index + 1;
         let played = tokio::time::timeout(PATIENCE * 2, run.step(step, binding)).await;
         let result = played.unwrap_or_else(|_| Err("nothing happened for too long".to_owned()));
         result.map_err(|why| format!("step {} over {}: {why}", index + 1, binding.name()))?;
     }
-    Ok(run.transcript)
+    Ok(Played {
+        transcript: run.transcript,
+        answered: run.answered,
+    })
 }
 
 struct Run<'a> {
@@ -55,6 +80,8 @@ struct Run<'a> {
     waiting: HashMap<String, JoinHandle<Called>>,
     transcript: Transcript,
     said: usize,
+    number: usize,
+    answered: Vec<(usize, usize)>,
 }
 
 /// An answered call.
@@ -105,6 +132,9 @@ impl Run<'_> {
                 request_id: request_id(&ask),
                 answer: driver.call(&ask).await,
             };
+            let replica = self.gateway.ledger().replica_of(&called.request_id);
+            self.answered
+                .extend(replica.map(|replica| (self.number, replica)));
             let pattern = step.expect.as_deref().map(|text| self.json(text)).transpose()?;
             if let (true, Answer::Reply(reply), Some(pattern)) = (step.until, &called.answer, &pattern)
                 && matches(pattern, &reply.json).is_err()

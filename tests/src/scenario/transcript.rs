@@ -8,7 +8,7 @@ use super::pattern::is_time;
 use crate::client::Refusal;
 
 /// What the steps of a run showed, in order.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Transcript(Vec<Value>);
 
 impl Transcript {

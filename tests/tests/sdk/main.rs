@@ -19,7 +19,11 @@ use std::{
 };
 
 use gateway_domain::{Binding, Operation};
-use gateway_tests::process::Process;
+use gateway_tests::{
+    balancer::Kind,
+    cluster::{Cluster, Plan},
+    process::Process,
+};
 
 use judge::{Cell, Deviation, Observation, Pinned};
 
@@ -51,18 +55,36 @@ const SDKS: [Sdk; 3] = [
 #[test]
 #[ignore = "needs the official SDKs, which `cargo xtask sdk` installs"]
 fn every_operation_works_from_every_official_sdk_over_every_binding() {
-    let root = root();
-    let settings = root.join("tests/sdk/gateway.toml");
-    let gateway = Process::start_with(&["run", "--config", settings.to_str().unwrap()], &[]);
-    let base = format!("http://{}", gateway.client);
-    let mut observed = Vec::new();
-    for sdk in &SDKS {
-        observed.extend(observe(sdk, &root, &base));
+    let settings = settings();
+    let gateway = Process::start_with(&["run", "--config", &settings], &[]);
+    judge_all(&format!("http://{}", gateway.client), || gateway.said());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the official SDKs, which `cargo xtask sdk` installs, and balancers"]
+async fn every_operation_works_from_every_official_sdk_through_a_balancer_at_three_replicas() {
+    for kind in Kind::ALL {
+        println!("\nbehind {}", kind.name());
+        let cluster = Cluster::start(Plan::behind(kind).configured(&settings()));
+        judge_all(&format!("http://{}", cluster.front().http), || cluster.said());
+        let answered = cluster.answered().await;
+        println!("calls answered by each replica: {answered:?}");
+        assert!(answered.iter().all(|calls| *calls > 0), "{answered:?}");
     }
+}
+
+fn settings() -> String {
+    root().join("tests/sdk/gateway.toml").to_str().unwrap().to_owned()
+}
+
+/// Has every client call a gateway, and judges what they report.
+fn judge_all(base: &str, said: impl FnOnce() -> String) {
+    let root = root();
+    let observed: Vec<_> = SDKS.iter().flat_map(|sdk| observe(sdk, &root, base)).collect();
     let report = judge::judge(&cells(), &observed, &pinned(&root));
     println!("\n{}", report.table);
     if !report.faults.is_empty() {
-        println!("{}", gateway.said());
+        println!("{}", said());
     }
     assert!(report.faults.is_empty(), "{}", report.faults.join("\n"));
 }
