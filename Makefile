@@ -1,6 +1,6 @@
 # The verbs of the project, one line each; whatever is longer stands in crates/xtask. `.ci/run` runs `check` and `test`.
 .DEFAULT_GOAL := help
-.PHONY: help run cluster test test-all check fmt generated tools conformance fuzz api-fuzz bench bench-wide bench-redis
+.PHONY: help run cluster chaos test test-all check fmt generated tools conformance fuzz api-fuzz bench bench-wide bench-redis
 
 # What `make run` hands to the gateway, for example: make run ARGS='run --config my.toml'
 ARGS ?= run
@@ -15,6 +15,9 @@ run: ## build and start the gateway on this machine, with a demo agent and no fu
 
 cluster: ## three replicas, a Redis and nginx on this machine, until Ctrl-C; says where to send requests
 	@cargo xtask cluster $(CLUSTER)
+
+chaos: ## kill replicas and Redis under tasks and subscribers, and count what came of it; LONG=1 for more of it
+	@cargo xtask chaos $(if $(LONG),--long)
 
 test: ## all tests but the long ones, with the time of each part
 	@cargo xtask test

@@ -10,6 +10,7 @@
 )]
 
 pub mod balancer;
+pub mod chaos;
 pub mod client;
 pub mod cluster;
 pub mod deployment;

@@ -31,19 +31,10 @@ const LANES: usize = 4;
 /// How often a scenario is played again where a step was not answered elsewhere.
 const AGAIN: usize = 5;
 
-/// Only the replica that holds a run can ask it to stop; a cancel that reaches another one ends the task without it.
-const ELSEWHERE: [&str; 2] = [
-    "an_agent_that_cannot_stop_now_keeps_its_task",
-    "an_end_that_the_agent_reports_meanwhile_stands_against_a_cancel",
-];
-
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(LANES * Kind::ALL.len());
-    let scenarios = scenario::all().into_iter();
-    let scenarios: Vec<_> = scenarios
-        .filter(|scenario| !ELSEWHERE.contains(&&*scenario.name))
-        .collect();
+    let scenarios = scenario::all();
     let trials = Kind::ALL.into_iter().flat_map(|kind| {
         scenarios
             .clone()

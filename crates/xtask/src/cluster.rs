@@ -5,12 +5,23 @@ use std::path::Path;
 
 use crate::{Finding, Verdict, gateway, process, redis, tools, verdict};
 
-/// Builds the program that starts a cluster.
+/// The program that starts a cluster.
 pub(crate) const CLUSTER: &str = "a2a-cluster";
+/// The program that breaks one.
+const CHAOS: &str = "a2a-chaos";
 
 /// `cargo xtask cluster [OPTIONS…]`
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Verdict {
-    let ended = prepare(root, CLUSTER).and_then(|program| {
+    start(root, CLUSTER, arguments)
+}
+
+/// `cargo xtask chaos [--long]`
+pub(crate) fn chaos(root: &Path, arguments: &[String]) -> Verdict {
+    start(root, CHAOS, arguments)
+}
+
+fn start(root: &Path, program: &str, arguments: &[String]) -> Verdict {
+    let ended = prepare(root, program).and_then(|program| {
         let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
         process::run(root, &[&[&*program], &arguments[..]].concat())
     });

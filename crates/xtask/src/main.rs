@@ -78,6 +78,11 @@ const VERBS: &[Verb] = &[
         run: cluster::run,
     },
     Verb {
+        name: "chaos",
+        help: "kills replicas and Redis under tasks and subscribers, and counts what came of it; `--long` for more of it",
+        run: cluster::chaos,
+    },
+    Verb {
         name: "conformance",
         help: "the official compatibility suite in FOLDER against this gateway, for each profile; `--behind nginx` or `envoy`",
         run: conformance::run,

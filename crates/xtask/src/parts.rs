@@ -92,10 +92,13 @@ const INTEROP: &[&str] = &[
 ];
 
 /// Tests marked `#[ignore]` take minutes or need a program that isn't on every machine.
-const LONG: &[Part] = &[part(
-    "long",
-    &["cargo", "test", "--workspace", "--tests", "--", "--ignored"],
-)];
+const LONG: &[Part] = &[
+    part(
+        "long",
+        &["cargo", "test", "--workspace", "--tests", "--", "--ignored"],
+    ),
+    part("chaos", &["cargo", "xtask", "chaos"]),
+];
 
 /// `cargo xtask check`
 pub(crate) fn check(root: &Path, _: &[String]) -> Verdict {

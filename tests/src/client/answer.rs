@@ -226,6 +226,11 @@ impl Refusal {
         }
     }
 
+    /// Whether the same call can go well a moment later.
+    pub fn is_passing(&self) -> bool {
+        self.told == Told::Broken || self.check(ErrorKind::Unavailable).is_ok()
+    }
+
     /// Whether this is how an error of that meaning is told (§5.4).
     ///
     /// # Errors

@@ -72,7 +72,12 @@ fn neutral(json: &Value) -> Value {
 
 /// Whether a text is an id that the gateway or a run made.
 fn is_made(text: &str) -> bool {
-    let uuid = text.len() == 36 && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    // A store may put the part of the deployment in front.
+    let id = match text.split_once('-') {
+        Some((part, id)) if part.len() < 4 && part.bytes().all(|byte| byte.is_ascii_digit()) => id,
+        _ => text,
+    };
+    let uuid = id.len() == 36 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     // The demo agent's own ids are made of a task's, or counted.
     uuid || ["said-", "message-"]
         .iter()

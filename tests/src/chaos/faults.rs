@@ -1,0 +1,37 @@
+//! What goes wrong: replicas are killed and started again, and Redis fails over, evenly over the trial.
+
+use std::sync::Arc;
+
+use tokio::sync::Mutex;
+
+use super::{Stage, count, redis::Redis};
+use crate::cluster::Cluster;
+
+/// Lets everything go wrong that the trial asks for, then hands the Redis back.
+pub(crate) async fn run(stage: Arc<Stage>, cluster: Arc<Mutex<Cluster>>, mut redis: Redis) -> Redis {
+    let (kills, failovers) = (stage.trial.kills, stage.trial.failovers);
+    let all = kills + failovers;
+    let mut failed_over = 0;
+    for number in 1..=all {
+        tokio::time::sleep(stage.trial.pace).await;
+        // The k-th failover comes when k parts of all faults are through.
+        if (failed_over + 1) * all <= number * failovers {
+            failed_over += 1;
+            redis = in_place(redis, |redis| redis.fail_over());
+            count(&stage.counts.failovers);
+        } else {
+            let victim = fastrand::usize(..3);
+            let mut cluster = cluster.lock().await;
+            cluster.kill(victim);
+            tokio::time::sleep(stage.trial.pace / 4).await;
+            tokio::task::block_in_place(|| cluster.restart(victim));
+            count(&stage.counts.kills);
+        }
+    }
+    redis
+}
+
+fn in_place(mut redis: Redis, act: impl FnOnce(&mut Redis)) -> Redis {
+    tokio::task::block_in_place(|| act(&mut redis));
+    redis
+}
