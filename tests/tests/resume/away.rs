@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use crate::support::{Deployment, begin, cursor, cut_at, resume, revision};
 
-const CHUNKS: u64 = 300;
+const CHUNKS: u64 = 150;
 
 /// Larger than what the sockets between a gateway and a client hold, so that a stream has to read on from the log.
-const CHUNK_BYTES: usize = 80 << 10;
+const CHUNK_BYTES: usize = 100 << 10;
 
 /// A deployment with a finished task, and a stream over each binding at one of its replicas that has shown one event.
 async fn begun(hold: &str) -> (Deployment, String, Vec<(LiveStream, Value)>) {

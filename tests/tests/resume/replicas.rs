@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gateway_domain::{Binding, Operation, lifecycle::Move};
+use gateway_domain::{Binding, ErrorKind, Operation, lifecycle::Move};
 use gateway_testkit::agent::{Gate, Script, Step};
 use gateway_tests::{
     client::{Ask, Driver},
@@ -99,6 +99,25 @@ async fn a_task_that_waits_is_followed_and_goes_on_after_its_gateway_was_restart
     for stream in &mut streams {
         let asked = stream.event().await["statusUpdate"]["status"]["message"]["parts"][0]["text"].clone();
         assert!(asked.as_str().unwrap().starts_with("question 2 of 3"), "{asked}");
+    }
+}
+
+#[tokio::test]
+async fn a_finished_task_is_an_unsupported_operation_at_every_replica_and_after_a_restart() {
+    let Deployment {
+        replicas: [one, other],
+        redis,
+    } = Deployment::start().await;
+    let task = begin(&one, "say done").await;
+    one.task_in("TASK_STATE_COMPLETED", &task).await;
+    one.drain().await;
+    let again = Gateway::start(on(&redis)).await;
+    for client in other.clients().chain(again.clients()) {
+        let ask = |task: &str| Ask::new(Operation::SubscribeToTask, json!({ "id": task }));
+        let refusal = client.call(&ask(&task)).await.refusal();
+        refusal.assert(ErrorKind::UnsupportedOperation);
+        let refusal = client.call(&ask("no-such-task")).await.refusal();
+        refusal.assert(ErrorKind::TaskNotFound);
     }
 }
 

@@ -161,14 +161,15 @@ impl Reader {
             };
             let item = match read {
                 Ok(entry) => Ok(self.item(&entry)),
-                Err(lost) => self.in_place_of(lost, None).await.map(Some),
+                // Boxed like the wait below, since streams are many and hardly any comes here.
+                Err(lost) => Box::pin(self.in_place_of(lost, None)).await.map(Some),
             };
             match item {
                 Ok(Some(item)) => return Some(Ok(self.hand_out(item))),
                 Ok(None) => {}
                 Err(Lost::Store(error)) => {
                     let hold = hold.get_or_insert_with(|| Hold::new(self.inner.limits().stream_hold));
-                    if let Err(error) = self.wait_for_store(hold, error).await {
+                    if let Err(error) = Box::pin(self.wait_for_store(hold, error)).await {
                         return Some(Err(error));
                     }
                 }
