@@ -125,7 +125,10 @@ impl<'de> Deserialize<'de> for Unique {
 }
 
 /// Reads an optional free object; `null` is absent.
-pub(crate) fn optional_object<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Object>, D::Error> {
+///
+/// # Errors
+/// The value is no object, or one that names a member twice.
+pub fn optional_object<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Object>, D::Error> {
     match Option::<Unique>::deserialize(d)? {
         None | Some(Unique(Value::Null)) => Ok(None),
         Some(Unique(Value::Object(object))) => Ok(Some(object)),

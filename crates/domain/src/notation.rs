@@ -15,7 +15,7 @@ use serde::{
 };
 
 /// Reads `null` as the default value.
-pub(crate) fn null_default<'de, D, T>(d: D) -> Result<T, D::Error>
+pub fn null_default<'de, D, T>(d: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de> + Default,
@@ -24,7 +24,7 @@ where
 }
 
 /// Reads an optional id or text: `null` and the empty string are absent.
-pub(crate) fn empty_is_absent<'de, D, T>(d: D) -> Result<Option<T>, D::Error>
+pub fn empty_is_absent<'de, D, T>(d: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de> + AsText,
@@ -33,7 +33,8 @@ where
 }
 
 /// What has a text that may be empty.
-pub(crate) trait AsText {
+pub trait AsText {
+    /// The text.
     fn as_text(&self) -> &str;
 }
 
@@ -55,17 +56,25 @@ macro_rules! as_text {
 as_text!(TaskId, ContextId, PushNotificationConfigId, Tenant);
 
 /// Bytes in JSON: written in the standard base64 alphabet with padding; read in either alphabet, padded or not.
-pub(crate) mod base64_bytes {
+pub mod base64_bytes {
     use super::{Cow, Deserialize, Deserializer, Serializer, de, decode_base64};
 
-    pub(crate) fn serialize<S: Serializer>(bytes: &[u8], s: S) -> Result<S::Ok, S::Error> {
+    /// Writes bytes as text.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn serialize<S: Serializer>(bytes: &[u8], s: S) -> Result<S::Ok, S::Error> {
         s.collect_str(&base64::display::Base64Display::new(
             bytes,
             &base64::prelude::BASE64_STANDARD,
         ))
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<bytes::Bytes, D::Error> {
+    /// Reads bytes from text.
+    ///
+    /// # Errors
+    /// The value is no base64.
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<bytes::Bytes, D::Error> {
         let text = Cow::<str>::deserialize(d)?;
         decode_base64(&text)
             .map(Into::into)
@@ -90,7 +99,7 @@ pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
 
 /// A reader that takes records as JSON objects only. Derived readers take lists too, member by member, which no
 /// other reader of this protocol does.
-pub(crate) struct ObjectOnly<D>(pub(crate) D);
+pub struct ObjectOnly<D>(pub D);
 
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for ObjectOnly<D> {
     type Error = D::Error;
@@ -106,6 +115,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for ObjectOnly<D> {
 }
 
 /// Gives records that were derived with `remote = "Self"` their serde traits, reading objects only.
+#[macro_export]
 macro_rules! read_as_object {
     ($($name:ty),* $(,)?) => {
         $(impl<'de> serde::Deserialize<'de> for $name {
@@ -115,7 +125,7 @@ macro_rules! read_as_object {
         })*
     };
 }
-pub(crate) use read_as_object;
+pub use read_as_object;
 
 /// Writes records that were derived with `remote = "Self"` as their derivation has it.
 macro_rules! write_as_derived {
