@@ -4,11 +4,12 @@
 use std::{env, error::Error, fs, path::PathBuf};
 
 /// The packages that get Rust code, and the one whose Rust types prost brings.
-const PACKAGES: [&str; 3] = ["lf.a2a.v1", "gateway.agent.v1", "google.protobuf"];
+const PACKAGES: [&str; 4] = ["lf.a2a.v1", "a2a.v1", "gateway.agent.v1", "google.protobuf"];
 
 /// The files that nothing imports; the others follow from them.
-const FILES: [&str; 4] = [
+const FILES: [&str; 5] = [
     "lf/a2a/v1/a2a.proto",
+    "a2a/v1/a2a.proto",
     "gateway/agent/v1/agent.proto",
     "google/rpc/error_details.proto",
     "google/rpc/status.proto",

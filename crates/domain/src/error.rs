@@ -173,12 +173,7 @@ impl Error {
 
     /// Every bad parameter of a request at once.
     pub fn invalid_params(violations: Vec<Violation>) -> Self {
-        let text = violations
-            .iter()
-            .map(|violation| format!("{} {}", violation.field, violation.description))
-            .collect::<Vec<_>>()
-            .join("; ");
-        Self::new(ErrorKind::InvalidParams, format!("invalid parameters: {text}")).with_violations(violations)
+        Self::new(ErrorKind::InvalidParams, invalid_text(&violations)).with_violations(violations)
     }
 
     /// No task of that id that the caller can reach; also what a task of somebody else looks like (§13.1).
@@ -207,6 +202,21 @@ impl Error {
     #[must_use]
     pub fn with_violations(mut self, violations: Vec<Violation>) -> Self {
         self.0.violations = violations;
+        self
+    }
+
+    /// Tells the bad fields by other names, in the text that is made of them as well. What gets no new name keeps its own.
+    #[must_use]
+    pub fn rename_fields(mut self, rename: impl Fn(&str) -> Option<String>) -> Self {
+        let made = invalid_text(&self.0.violations);
+        for violation in &mut self.0.violations {
+            if let Some(name) = rename(&violation.field) {
+                violation.field = name.into();
+            }
+        }
+        if self.0.message == made {
+            self.0.message = invalid_text(&self.0.violations).into();
+        }
         self
     }
 
@@ -283,6 +293,13 @@ impl Error {
     pub fn cause(&self) -> Option<&str> {
         self.0.cause.as_deref()
     }
+}
+
+fn invalid_text(violations: &[Violation]) -> String {
+    let faults = violations
+        .iter()
+        .map(|violation| format!("{} {}", violation.field, violation.description));
+    format!("invalid parameters: {}", faults.collect::<Vec<_>>().join("; "))
 }
 
 impl fmt::Debug for Error {

@@ -198,7 +198,7 @@ pub struct TaskArtifactUpdateEvent {
 }
 
 /// How many notations an event can be kept in. Which number means which notation is the bindings' agreement.
-pub const NOTATIONS: usize = 4;
+pub const NOTATIONS: usize = 5;
 
 /// An event that many readers share, encoded once per notation.
 #[derive(Clone)]

@@ -1,7 +1,7 @@
 //! The operations: the eleven that a client may invoke (§5.3) and those of the agent side. Also the bindings
 //! and protocol versions by name. Wire names, paths and numbers are not here; they stand in `wire`.
 
-use crate::principal::Actor;
+use crate::{TaskState, principal::Actor};
 
 /// One thing a caller can ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -168,11 +168,12 @@ impl Binding {
 }
 
 /// A protocol version that the gateway knows; patch numbers are not compared (§3.6).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Version {
     /// Also what an absent or empty `A2A-Version` means (§3.6.2).
     V0_3,
     /// The version of this specification.
+    #[default]
     V1_0,
 }
 
@@ -182,6 +183,14 @@ impl Version {
         match self {
             Self::V0_3 => "0.3",
             Self::V1_0 => "1.0",
+        }
+    }
+
+    /// Whether a stream ends with a status update of this state. In 0.3 that is what `final` says.
+    pub fn ends_streams_at(self, state: TaskState) -> bool {
+        match self {
+            Self::V1_0 => state.is_terminal(),
+            Self::V0_3 => state.is_terminal() || state == TaskState::InputRequired,
         }
     }
 

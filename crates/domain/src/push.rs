@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    PushNotificationConfigId, PushNotificationConfigRow, TaskId, Tenant,
+    PushNotificationConfigId, PushNotificationConfigRow, TaskId, Tenant, Version,
     notation::{empty_is_absent, null_default},
 };
 
@@ -48,6 +48,9 @@ pub struct TaskPushNotificationConfig {
     /// How the gateway shows the receiver who it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authentication: Option<AuthenticationInfo>,
+    /// The version in which it was registered, which is the one that its receiver reads.
+    #[serde(skip)]
+    pub version: Version,
 }
 
 /// Credentials for a receiver (§4.3.2).
@@ -64,6 +67,33 @@ pub struct AuthenticationInfo {
         skip_serializing_if = "Option::is_none"
     )]
     pub credentials: Option<String>,
+    /// All schemes, in their order, where a client of 0.3 gave a list of them; `scheme` is the one that is used.
+    #[serde(skip)]
+    pub schemes: Vec<String>,
+}
+
+impl AuthenticationInfo {
+    /// What a client of 0.3 gives: a list, of which the first of Bearer and Basic is used, else the first.
+    pub fn of_schemes(schemes: Vec<String>, credentials: Option<String>) -> Self {
+        let usable = |scheme: &&String| {
+            let scheme = scheme.as_str();
+            scheme.eq_ignore_ascii_case("Bearer") || scheme.eq_ignore_ascii_case("Basic")
+        };
+        let scheme = schemes.iter().find(usable).or(schemes.first());
+        Self {
+            scheme: scheme.cloned().unwrap_or_default(),
+            credentials,
+            schemes,
+        }
+    }
+
+    /// The schemes as 0.3 shows them.
+    pub fn all_schemes(&self) -> &[String] {
+        match self.schemes.as_slice() {
+            [] => std::slice::from_ref(&self.scheme),
+            all => all,
+        }
+    }
 }
 
 crate::notation::read_as_object!(TaskPushNotificationConfig, AuthenticationInfo);

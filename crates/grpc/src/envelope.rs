@@ -5,38 +5,43 @@ use std::{
     time::{Duration, Instant},
 };
 
-use gateway_domain::{Actor, Binding, Error, ErrorKind, Operation};
+use gateway_domain::{Binding, Error, ErrorKind, Version as Protocol};
 use gateway_edge::{RequestContext, negotiate, query};
 use gateway_pipeline::{Head, RequestedVersion};
-use gateway_wire::{operations, params};
+use gateway_wire::{operations::Row, params};
 use http::{HeaderMap, HeaderName, Request, StatusCode, Version, request::Parts};
 
 const VERSION: HeaderName = HeaderName::from_static(params::VERSION.header);
-/// The extensions, in requests and in replies.
-pub(crate) const EXTENSIONS: HeaderName = HeaderName::from_static(params::EXTENSIONS.header);
 const TIMEOUT: &str = "grpc-timeout";
 const ENCODING: &str = "grpc-encoding";
 
 /// Bytes before a message: a flag that says whether it is compressed, and its length.
 pub(crate) const PREFIX: usize = 5;
 
-/// Reads path and metadata.
+/// The extensions, in requests and in replies of a version.
+pub(crate) fn extensions(version: Protocol) -> HeaderName {
+    HeaderName::from_static(params::extensions(version).header)
+}
+
+/// Reads the metadata of a call, whose path means a row of the operation table or nothing.
 ///
 /// # Errors
 /// InvalidParams where grpc-timeout is none.
-pub(crate) fn head(parts: &Parts, actor: Actor) -> Result<Head, Error> {
+pub(crate) fn head(parts: &Parts, row: Option<&Row>) -> Result<Head, Error> {
     let context = parts
         .extensions
         .get::<RequestContext>()
         .ok_or_else(|| Error::internal("the request did not come through the edge's front"))?;
+    let declared = extensions(row.map(|row| row.version).unwrap_or_default());
     Ok(Head {
         binding: Binding::Grpc,
-        operation: operation(actor, parts.uri.path()),
+        operation: row.map(|row| row.operation),
+        names: row.map(|row| row.version),
         version: RequestedVersion {
             header: negotiate::only(&parts.headers, &VERSION),
             query: None,
         },
-        extensions: negotiate::list(&parts.headers, &EXTENSIONS)
+        extensions: negotiate::list(&parts.headers, &declared)
             .map(str::to_owned)
             .collect(),
         cursor: query::sent_cursor(
@@ -50,15 +55,6 @@ pub(crate) fn head(parts: &Parts, actor: Actor) -> Result<Head, Error> {
         request_id: context.request_id.clone(),
         facts: Arc::default(),
     })
-}
-
-fn operation(actor: Actor, path: &str) -> Option<Operation> {
-    let (service, method) = path.strip_prefix('/')?.split_once('/')?;
-    operations::TABLE
-        .iter()
-        .filter(|row| row.operation.actor() == actor)
-        .find(|row| row.grpc_service == service && row.grpc_method == method)
-        .map(|row| row.operation)
 }
 
 fn deadline(headers: &HeaderMap) -> Result<Option<Instant>, Error> {
@@ -139,10 +135,9 @@ pub(crate) fn is_standard(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use gateway_domain::{Actor, ErrorKind, Operation};
-    use gateway_wire::operations::TABLE;
+    use gateway_domain::ErrorKind;
 
-    use super::{Duration, message, operation, timeout};
+    use super::{Duration, message, timeout};
 
     #[test]
     fn a_timeout_is_digits_and_a_unit() {
@@ -164,35 +159,6 @@ mod tests {
             ("5é", None),
         ] {
             assert_eq!(timeout(text), expected, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_path_means_an_operation_of_its_own_listener_only() {
-        for row in &TABLE {
-            for actor in [Actor::Client, Actor::Agent] {
-                let expected = (row.operation.actor() == actor).then_some(row.operation);
-                assert_eq!(
-                    operation(actor, &row.grpc_path()),
-                    expected,
-                    "{}",
-                    row.grpc_path()
-                );
-            }
-        }
-        let path = "/lf.a2a.v1.A2AService/GetTask";
-        assert_eq!(operation(Actor::Client, path), Some(Operation::GetTask));
-        for path in [
-            "",
-            "/",
-            "GetTask",
-            "/lf.a2a.v1.A2AService",
-            "/lf.a2a.v1.A2AService/",
-            "/lf.a2a.v1.A2AService/gettask",
-            "/lf.a2a.v1.A2AService/GetTask/",
-            "/a2a.v1.A2AService/GetTask",
-        ] {
-            assert_eq!(operation(Actor::Client, path), None, "{path}");
         }
     }
 

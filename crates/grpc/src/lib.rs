@@ -2,9 +2,11 @@
 //! renders the reply or the error. Health and reflection are served beside the operations.
 //!
 //! It works from the operation table, not from generated service code: a message is read only once the version is
-//! known, and an event is written once for all its readers. Compression is not offered.
+//! known, and an event is written once for all its readers. Both versions are served; the service of a call says which it
+//! is. Compression is not offered.
 
 mod envelope;
+mod form;
 mod request;
 mod respond;
 mod server;

@@ -26,7 +26,7 @@ pub(crate) fn read(operation: Operation, bytes: &[u8]) -> Result<Request, Error>
             Request::CreateTaskPushNotificationConfig(decode::create_config(parse(bytes)?).validate()?)
         }
         Operation::GetTaskPushNotificationConfig => {
-            Request::GetTaskPushNotificationConfig(decode::get_config(parse(bytes)?).validate()?)
+            Request::GetTaskPushNotificationConfig(decode::get_config(parse(bytes)?).validate()?.into())
         }
         Operation::ListTaskPushNotificationConfigs => {
             Request::ListTaskPushNotificationConfigs(decode::list_configs(parse(bytes)?).validate()?)

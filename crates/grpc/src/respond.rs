@@ -8,36 +8,40 @@ use std::{
 
 use bytes::{BufMut, Bytes, BytesMut};
 use futures::{Stream, StreamExt, future, stream};
-use gateway_domain::{Error, ErrorKind, Reply, SharedEvent, StreamResponse, reply};
+use gateway_domain::{Error, ErrorKind, Reply, SharedEvent, StreamResponse, Version, reply};
 use gateway_edge::{Response, negotiate};
-use gateway_wire::{encode, errors::Edition, notation};
+use gateway_wire::{encode, notation, v0_3};
 use http::{HeaderMap, HeaderValue, header::CONTENT_TYPE};
 use http_body::Frame;
 use prost::Message;
 use tonic::{Status, metadata::GRPC_CONTENT_TYPE, service::AxumBody as Body};
 
 use crate::{
-    envelope::{EXTENSIONS, PREFIX},
-    status::to_status,
+    envelope::{self, PREFIX},
+    form::Form,
 };
 
 /// Renders a reply.
 ///
 /// # Errors
 /// ResourceExhausted where the message is larger than may be sent.
-pub(crate) fn reply(reply: Reply, most: usize, edition: Edition) -> Result<Response, Error> {
+pub(crate) fn reply(reply: Reply, most: usize, form: Form) -> Result<Response, Error> {
     let body = match reply.body {
-        reply::Body::Stream(events) => events_body(events, edition),
+        reply::Body::Stream(events) => events_body(events, form),
         body => {
-            let only = stream::once(future::ready(Ok(message(&body, most)?)));
-            Body::new(Messages::new(only, edition))
+            let message = match form.version {
+                Version::V1_0 => message(&body, most)?,
+                Version::V0_3 => message_0_3(&body, most)?,
+            };
+            let only = stream::once(future::ready(Ok(message)));
+            Body::new(Messages::new(only, form))
         }
     };
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, GRPC_CONTENT_TYPE);
     if let Some(activated) = negotiate::list_value(&reply.activated) {
-        headers.insert(EXTENSIONS, activated);
+        headers.insert(envelope::extensions(form.version), activated);
     }
     Ok(response)
 }
@@ -52,15 +56,18 @@ pub(crate) fn compressed(encoding: &str) -> Response {
     response
 }
 
-fn events_body(events: reply::EventStream, edition: Edition) -> Body {
-    let messages = events.map(|item| item.map(|item| event(&item.event)));
-    Body::new(Messages::new(messages, edition))
+fn events_body(events: reply::EventStream, form: Form) -> Body {
+    let messages = events.map(move |item| item.map(|item| event(&item.event, form.version)));
+    Body::new(Messages::new(messages, form))
 }
 
 /// An event in its frame. It is encoded by the first of its readers.
-fn event(event: &SharedEvent) -> Bytes {
+fn event(event: &SharedEvent, version: Version) -> Bytes {
     let encode = |event: &StreamResponse| encode::stream_response(event).encode_to_vec().into();
-    let encoded = event.encoded(notation::PROTOBUF, encode);
+    let encoded = match version {
+        Version::V1_0 => event.encoded(notation::PROTOBUF, encode),
+        Version::V0_3 => event.encoded(notation::PROTOBUF_0_3, |event| v0_3::encode::event(event).into()),
+    };
     let mut framed = frame(encoded.len());
     framed.put_slice(&encoded);
     framed.freeze()
@@ -78,6 +85,21 @@ fn message(body: &reply::Body, most: usize) -> Result<Bytes, Error> {
         reply::Body::AllTasks(page) => framed(&encode::all_tasks(page), most),
         reply::Body::AllConfigs(page) => framed(&encode::all_configs(page), most),
         reply::Body::Stream(_) => Err(Error::internal("a stream was answered in place of a message")),
+    }
+}
+
+fn message_0_3(body: &reply::Body, most: usize) -> Result<Bytes, Error> {
+    match body {
+        reply::Body::Sent(sent) => framed(&v0_3::encode::sent(sent), most),
+        reply::Body::Task(task) => framed(&v0_3::encode::task(task), most),
+        reply::Body::Config(config) => framed(&v0_3::encode::config(config), most),
+        reply::Body::Configs(page) => framed(&v0_3::encode::configs(page), most),
+        reply::Body::Deleted => framed(&(), most),
+        reply::Body::Card(card) => framed(&v0_3::encode::agent_card(card), most),
+        reply::Body::Stream(_)
+        | reply::Body::Tasks(_)
+        | reply::Body::AllTasks(_)
+        | reply::Body::AllConfigs(_) => Err(Error::internal("version 0.3 has no message for this answer")),
     }
 }
 
@@ -109,15 +131,15 @@ fn frame(length: usize) -> BytesMut {
 /// Messages in their frames, then the status in the trailers.
 struct Messages<S> {
     messages: S,
-    edition: Edition,
+    form: Form,
     ended: bool,
 }
 
 impl<S> Messages<S> {
-    fn new(messages: S, edition: Edition) -> Self {
+    fn new(messages: S, form: Form) -> Self {
         Self {
             messages,
-            edition,
+            form,
             ended: false,
         }
     }
@@ -136,7 +158,7 @@ impl<S: Stream<Item = Result<Bytes, Error>> + Unpin> http_body::Body for Message
         }
         let status = match ready!(self.messages.poll_next_unpin(cx)) {
             Some(Ok(message)) => return Poll::Ready(Some(Ok(Frame::data(message)))),
-            Some(Err(error)) => to_status(&error, self.edition),
+            Some(Err(error)) => self.form.status(&error),
             None => Status::ok(""),
         };
         self.ended = true;

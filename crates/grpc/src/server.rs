@@ -7,18 +7,23 @@ use std::{
 };
 
 use futures::future::BoxFuture;
-use gateway_domain::{Actor, Error, ErrorKind, Operation, Version};
+use gateway_domain::{Actor, Error, ErrorKind, Version};
 use gateway_edge::{Response, read_body};
 use gateway_pipeline::{Call, Gateway, Payload};
-use gateway_wire::errors::Edition;
+use gateway_wire::{
+    errors::Edition,
+    operations::{self, Row},
+    v0_3,
+};
 use http::{Request, StatusCode, request::Parts};
 use tonic::service::{AxumBody as Body, AxumRouter};
 use tower::{Service, ServiceExt};
 
 use crate::{
-    Health, envelope, request, respond,
-    standard::{self, service_of},
-    status::to_status,
+    Health, envelope,
+    form::Form,
+    request, respond,
+    standard::{self, services_of},
 };
 
 /// What a listener's gRPC needs to know.
@@ -87,35 +92,51 @@ impl Service<Request<Body>> for Server {
         let inner = self.0.clone();
         Box::pin(async move {
             let (parts, body) = request.into_parts();
-            let answer = inner.answer(&parts, body).await;
-            Ok(answer.unwrap_or_else(|error| to_status(&error, inner.settings.edition).into_http()))
+            let row = operations::by_grpc(inner.actor, parts.uri.path());
+            let form = Form::of(row, inner.settings.edition);
+            let answer = inner.answer(&parts, body, row, form).await;
+            Ok(answer.unwrap_or_else(|error| form.status(&error).into_http()))
         })
     }
 }
 
 impl Inner {
-    async fn answer(&self, parts: &Parts, body: Body) -> Result<Response, Error> {
+    async fn answer(
+        &self,
+        parts: &Parts,
+        body: Body,
+        row: Option<&'static Row>,
+        form: Form,
+    ) -> Result<Response, Error> {
         if let Some(encoding) = envelope::compression(&parts.headers) {
             return Ok(respond::compressed(&encoding));
         }
-        let head = envelope::head(parts, self.actor)?;
-        let payload = match head.operation {
-            Some(operation) => self.payload(operation, parts, body).await,
+        let head = envelope::head(parts, row)?;
+        let payload = match row {
+            Some(row) => self.payload(row, parts, body).await,
             None => self.unknown(parts.uri.path()),
         };
         let reply = self.gateway.clone().oneshot(Call { head, payload }).await?;
-        respond::reply(reply, self.settings.reply_bytes, self.settings.edition)
+        respond::reply(reply, self.settings.reply_bytes, form)
     }
 
     /// The message. That there is none, or too much of it, is told like any fault of it: after the version.
-    async fn payload(&self, operation: Operation, parts: &Parts, body: Body) -> Box<dyn Payload> {
+    async fn payload(&self, row: &Row, parts: &Parts, body: Body) -> Box<dyn Payload> {
         let body = read_body(&self.settings.edge, &parts.headers, body).await;
-        Box::new(move |_: Version| request::read(operation, envelope::message(&body?)?))
+        let operation = row.operation;
+        Box::new(move |version: Version| {
+            let body = body?;
+            let message = envelope::message(&body)?;
+            match version {
+                Version::V1_0 => request::read(operation, message),
+                Version::V0_3 => v0_3::decode::request(operation, message),
+            }
+        })
     }
 
     fn unknown(&self, path: &str) -> Box<dyn Payload> {
-        let service = service_of(self.actor);
-        let text = format!("there is no method {path} here; this listener serves those of {service}");
+        let services = services_of(self.actor).join(" and ");
+        let text = format!("there is no method {path} here; this listener serves those of {services}");
         let error = Error::new(ErrorKind::MethodNotFound, text);
         Box::new(move |_: Version| Err(error))
     }

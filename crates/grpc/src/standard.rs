@@ -16,15 +16,18 @@ use tonic_reflection::server::Builder;
 #[derive(Debug, Clone)]
 pub struct Health {
     reporter: HealthReporter,
-    services: [&'static str; 2],
+    services: Vec<&'static str>,
 }
 
 impl Health {
     async fn serving(actor: Actor) -> Self {
         // The empty name stands for the server as a whole.
-        let services = ["", service_of(actor)];
+        let services: Vec<_> = [""]
+            .into_iter()
+            .chain(services_of(actor).iter().copied())
+            .collect();
         let reporter = HealthReporter::new();
-        for service in services {
+        for service in &services {
             reporter.set_service_status(service, ServingStatus::Serving).await;
         }
         Self { reporter, services }
@@ -33,7 +36,7 @@ impl Health {
     /// Says NOT_SERVING from now on, and ends the streams of those who watch, so that they do not hold up a drain.
     pub async fn drain(&self) {
         let mut reporter = self.reporter.clone();
-        for service in self.services {
+        for service in &self.services {
             reporter
                 .set_service_status(service, ServingStatus::NotServing)
                 .await;
@@ -46,11 +49,11 @@ impl Health {
     }
 }
 
-/// The A2A service of a listener.
-pub(crate) fn service_of(actor: Actor) -> &'static str {
+/// The services of a listener, those of the latest version first.
+pub(crate) fn services_of(actor: Actor) -> &'static [&'static str] {
     match actor {
-        Actor::Client => operations::CLIENT_SERVICE,
-        Actor::Agent => operations::AGENT_SERVICE,
+        Actor::Client => &[operations::CLIENT_SERVICE, operations::CLIENT_SERVICE_0_3],
+        Actor::Agent => &[operations::AGENT_SERVICE],
     }
 }
 
@@ -60,11 +63,12 @@ pub(crate) async fn services(actor: Actor) -> (AxumRouter, Health) {
     let health_server = HealthServer::new(HealthService::from_health_reporter(health.reporter.clone()));
     let descriptors = descriptors(actor).expect("the descriptors were encoded when this was built");
     let reflection = || {
-        Builder::configure()
+        let builder = Builder::configure()
             .register_encoded_file_descriptor_set(&descriptors)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-            .with_service_name(service_of(actor))
-            .with_service_name("grpc.health.v1.Health")
+            .with_service_name("grpc.health.v1.Health");
+        let services = services_of(actor).iter();
+        services.fold(builder, |builder, service| builder.with_service_name(*service))
     };
     let complete = "the descriptors name everything they hold";
     let routes = Routes::new(health_server)
@@ -77,13 +81,15 @@ pub(crate) async fn services(actor: Actor) -> (AxumRouter, Health) {
 /// options unknown to prost.
 fn descriptors(actor: Actor) -> Result<Vec<u8>, DecodeError> {
     let mut set = EncodedFiles::decode(DESCRIPTORS)?;
-    if actor == Actor::Client {
-        // The other way round everything is needed, since the agents' file imports that of the clients.
-        let (agents, _) = operations::AGENT_SERVICE.rsplit_once('.').unwrap_or_default();
-        set.file.retain(|file| {
-            FileDescriptorProto::decode(file.as_slice()).map_or(true, |file| file.package() != agents)
-        });
-    }
+    // The agents' file imports that of the clients' latest version, and no other.
+    let not_for_it = match actor {
+        Actor::Client => operations::AGENT_SERVICE,
+        Actor::Agent => operations::CLIENT_SERVICE_0_3,
+    };
+    let (package, _) = not_for_it.rsplit_once('.').unwrap_or_default();
+    set.file.retain(|file| {
+        FileDescriptorProto::decode(file.as_slice()).map_or(true, |file| file.package() != package)
+    });
     Ok(set.encode_to_vec())
 }
 

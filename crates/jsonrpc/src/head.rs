@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gateway_domain::{Binding, Error};
+use gateway_domain::{Binding, Error, Version};
 use gateway_edge::{RequestContext, negotiate, query};
 use gateway_pipeline::{Head, RequestedVersion};
 use gateway_wire::params::{self, Parameter};
@@ -10,7 +10,7 @@ use http::{HeaderName, request::Parts};
 
 use crate::respond;
 
-/// A call's head, but for its operation and its tenant.
+/// A call's head, but for what its method says: operation, names and extensions, and for its tenant.
 ///
 /// # Errors
 /// Internal where the binding was assembled without its front.
@@ -19,14 +19,12 @@ pub(crate) fn read(parts: &Parts) -> Result<Head, Error> {
         .extensions
         .get::<RequestContext>()
         .ok_or_else(|| respond::broken("JSON-RPC is served without a front"))?;
-    let extensions = HeaderName::from_static(params::EXTENSIONS.header);
     Ok(Head {
         binding: Binding::JsonRpc,
         operation: None,
+        names: None,
         version: version(parts),
-        extensions: negotiate::list(&parts.headers, &extensions)
-            .map(str::to_owned)
-            .collect(),
+        extensions: Arc::default(),
         cursor: query::sent_cursor(
             (&parts.headers, params::LAST_EVENT_ID.header),
             (parts.uri.query(), params::LAST_EVENT_ID.name),
@@ -37,6 +35,14 @@ pub(crate) fn read(parts: &Parts) -> Result<Head, Error> {
         request_id: context.request_id.clone(),
         facts: Arc::default(),
     })
+}
+
+/// The extensions that a call of a version declares.
+pub(crate) fn extensions(parts: &Parts, version: Version) -> Arc<[String]> {
+    let header = HeaderName::from_static(params::extensions(version).header);
+    negotiate::list(&parts.headers, &header)
+        .map(str::to_owned)
+        .collect()
 }
 
 fn version(parts: &Parts) -> RequestedVersion {

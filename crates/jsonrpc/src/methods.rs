@@ -1,9 +1,9 @@
 //! The methods of a listener, made from the one operation table. Those with one answer are jsonrpsee's methods; those
 //! with a stream of answers are not, since jsonrpsee's streams have a shape of their own.
 
-use gateway_domain::{Actor, Error, ErrorKind, Operation};
+use gateway_domain::{Actor, Error, ErrorKind, Version};
 use gateway_pipeline::Gateway;
-use gateway_wire::operations;
+use gateway_wire::operations::{self, Row};
 use jsonrpsee_core::{
     RegisterMethodError,
     server::{self, AsyncMethod, MethodCallback, RpcModule},
@@ -23,17 +23,18 @@ pub(crate) struct Methods {
 /// What a method's name means.
 pub(crate) enum Meaning<'a> {
     /// A method with one answer.
-    Unary(Operation, &'a AsyncMethod<'static>),
+    Unary(&'static Row, &'a AsyncMethod<'static>),
     /// A method with a stream of answers.
-    Streaming(Operation),
+    Streaming(&'static Row),
     /// No method of this listener.
     Unknown,
 }
 
 impl Meaning<'_> {
-    pub(crate) fn operation(&self) -> Option<Operation> {
+    /// The names among which the method's is, which say its version.
+    pub(crate) fn row(&self) -> Option<&'static Row> {
         match self {
-            Self::Unary(operation, _) | Self::Streaming(operation) => Some(*operation),
+            Self::Unary(row, _) | Self::Streaming(row) => Some(row),
             Self::Unknown => None,
         }
     }
@@ -48,33 +49,29 @@ impl Methods {
 
     pub(crate) fn find(&self, name: &str) -> Meaning<'_> {
         match (operations::by_jsonrpc(self.actor, name), self.unary.method(name)) {
-            (Some(operation), Some(MethodCallback::Async(method))) => Meaning::Unary(operation, method),
+            (Some(row), Some(MethodCallback::Async(method))) => Meaning::Unary(row, method),
             // What is registered below and what streams is all there is.
-            (Some(operation), _) => Meaning::Streaming(operation),
+            (Some(row), _) => Meaning::Streaming(row),
             (None, _) => Meaning::Unknown,
         }
     }
-
-    /// The answer to a name that means nothing here.
-    pub(crate) fn unknown(&self, name: &str) -> Error {
-        let name: String = name.chars().take(SHOWN_CHARS).collect();
-        let known = rows(self.actor)
-            .map(|row| row.jsonrpc)
-            .collect::<Vec<_>>()
-            .join(", ");
-        let text = format!("there is no method {name:?}; the methods are {known}");
-        Error::new(ErrorKind::MethodNotFound, text)
-    }
 }
 
-fn rows(actor: Actor) -> impl Iterator<Item = &'static operations::Row> {
-    const ROWS: &[operations::Row] = &operations::TABLE;
-    ROWS.iter().filter(move |row| row.operation.actor() == actor)
+/// The answer to a name that means nothing to a kind of caller in any version.
+pub(crate) fn unknown(actor: Actor, version: Version, name: &str) -> Error {
+    let name: String = name.chars().take(SHOWN_CHARS).collect();
+    let known = operations::rows_of(actor)
+        .filter(|row| row.version == version)
+        .map(|row| row.jsonrpc)
+        .collect::<Vec<_>>()
+        .join(", ");
+    let text = format!("there is no method {name:?}; the methods are {known}");
+    Error::new(ErrorKind::MethodNotFound, text)
 }
 
 fn register(actor: Actor, gateway: &Gateway) -> Result<server::Methods, RegisterMethodError> {
     let mut module = RpcModule::new(gateway.clone());
-    for row in rows(actor).filter(|row| !row.operation.is_streaming()) {
+    for row in operations::rows_of(actor).filter(|row| !row.operation.is_streaming()) {
         module.register_async_method(row.jsonrpc, |_, gateway, extensions| {
             unary::method(gateway, extensions)
         })?;

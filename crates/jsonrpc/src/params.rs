@@ -1,33 +1,46 @@
 //! The parameters of a call on their way to a request.
 
-use gateway_domain::{Error, ErrorKind, Operation, Request, Version, json::Unique, request};
+use gateway_domain::{Actor, Error, ErrorKind, Operation, Request, Version, json::Unique, request};
 use gateway_edge::HeldBytes;
 use gateway_pipeline::Payload;
+use gateway_wire::v0_3::kind;
 
-use crate::envelope::Params;
+use crate::{envelope::Params, methods};
 
 /// Parameters that still stand in their body; it is let go once they are read.
 pub(crate) struct Parameters {
-    /// What they are for, or what is wrong with the call besides them.
-    pub(crate) wanted: Result<Operation, Error>,
+    pub(crate) wanted: Wanted,
     pub(crate) body: HeldBytes,
     pub(crate) params: Params,
 }
 
-impl Payload for Parameters {
-    /// The one version that is served has the domain's own notation.
-    fn decode(self: Box<Self>, _version: Version) -> Result<Request, Error> {
-        let operation = self.wanted?;
-        match self.params {
-            Params::Absent => request::from_json(operation, b"{}"),
-            Params::Object(place) => read(operation, &self.body[place]),
-            Params::Other => Err(Error::invalid("params", "must be an object")),
-        }
-    }
+/// What parameters are for, or what is wrong with the call besides them.
+pub(crate) enum Wanted {
+    Operation(Operation),
+    /// A kind of caller has no method of this name.
+    Unknown(Actor, String),
+    Refused(Error),
 }
 
-fn read(operation: Operation, json: &[u8]) -> Result<Request, Error> {
-    request::from_json(operation, json).map_err(|error| ambiguous(json).unwrap_or(error))
+impl Payload for Parameters {
+    fn decode(self: Box<Self>, version: Version) -> Result<Request, Error> {
+        let operation = match self.wanted {
+            Wanted::Operation(operation) => operation,
+            Wanted::Unknown(actor, name) => return Err(methods::unknown(actor, version, &name)),
+            Wanted::Refused(error) => return Err(error),
+        };
+        let json = match self.params {
+            Params::Absent => &b"{}"[..],
+            Params::Object(place) => &self.body[place],
+            Params::Other => return Err(Error::invalid("params", "must be an object")),
+        };
+        let request = match version {
+            // The domain's own notation.
+            Version::V1_0 => request::from_json(operation, json),
+            Version::V0_3 => kind::request(operation, json),
+        };
+        request.map_err(|error| ambiguous(json).unwrap_or(error))
+    }
 }
 
 /// A member that stands twice makes the request bad, not the member's value (RFC 8259 §4). Members that nobody reads

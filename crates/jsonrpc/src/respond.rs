@@ -2,11 +2,13 @@
 
 use axum::body::Body;
 use bytes::Bytes;
-use gateway_domain::{Error, ErrorKind};
+use gateway_domain::{Error, ErrorKind, Version};
 use gateway_edge::{Face, Response, negotiate};
 use gateway_wire::{
-    errors::{self, Detail},
+    errors::{self, Detail, Edition, Row},
+    operations,
     params::{self, media_type},
+    v0_3::{Terms, terms},
 };
 use http::{
     HeaderMap, HeaderName, HeaderValue, StatusCode,
@@ -17,13 +19,16 @@ use jsonrpsee_types::{ErrorObject, ErrorObjectOwned};
 
 use crate::envelope::Id;
 
+/// The names that the caller used; nothing where they are of no method, and then the answer is one of 1.0.
+pub(crate) type Called = Option<&'static operations::Row>;
+
 /// Renders what stopped a request before it was read; its id is not known then.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RpcFace;
 
 impl Face for RpcFace {
     fn refuse(&self, _parts: &Parts, error: &Error) -> Response {
-        self::error(&Id::null(), error)
+        self::error(&Id::null(), error, None)
     }
 }
 
@@ -36,14 +41,14 @@ pub(crate) struct Beside {
 
 impl Beside {
     /// For a reply with these extensions activated.
-    pub(crate) fn reply(activated: &[String]) -> Self {
+    pub(crate) fn reply(activated: &[String], version: Version) -> Self {
         let mut beside = Self::default();
-        beside.headers.extend(extensions(activated));
+        beside.headers.extend(extensions(activated, version));
         beside
     }
 
     /// For an error.
-    pub(crate) fn error(error: &Error) -> Self {
+    pub(crate) fn error(error: &Error, called: Called) -> Self {
         let mut headers = HeaderMap::new();
         if let Some(wait) = error.retry_delay() {
             headers.insert(RETRY_AFTER, negotiate::retry_after(wait));
@@ -57,7 +62,7 @@ impl Beside {
             }
             _ => {}
         }
-        let status = StatusCode::from_u16(errors::row_of(error).jsonrpc_http);
+        let status = StatusCode::from_u16(row(error, called).jsonrpc_http);
         Self {
             status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
             headers,
@@ -74,15 +79,23 @@ impl Beside {
     }
 }
 
-/// `A2A-Extensions` of an answer, where there is something to tell.
-pub(crate) fn extensions(activated: &[String]) -> Option<(HeaderName, HeaderValue)> {
+/// `A2A-Extensions` of an answer, or what a version calls it, where there is something to tell.
+pub(crate) fn extensions(activated: &[String], version: Version) -> Option<(HeaderName, HeaderValue)> {
     let value = negotiate::list_value(activated)?;
-    Some((HeaderName::from_static(params::EXTENSIONS.header), value))
+    Some((HeaderName::from_static(params::extensions(version).header), value))
 }
 
 /// An answer that is an error.
-pub(crate) fn error(id: &Id, error: &Error) -> Response {
-    Beside::error(error).around(error_json(id, error))
+pub(crate) fn error(id: &Id, error: &Error, called: Called) -> Response {
+    Beside::error(error, called).around(error_json(id, error, called))
+}
+
+/// The row of the error table that the caller's version goes by.
+fn row(error: &Error, called: Called) -> &'static Row {
+    match called.map(|names| names.version) {
+        Some(Version::V0_3) => Edition::V0_3.row_of(error),
+        Some(Version::V1_0) | None => errors::row_of(error),
+    }
 }
 
 /// What cannot be while the binding is assembled rightly. The operator has to hear of it, and no layer within saw it.
@@ -92,21 +105,31 @@ pub(crate) fn broken(cause: &'static str) -> Error {
 }
 
 /// The response object of an error.
-pub(crate) fn error_json(id: &Id, error: &Error) -> Bytes {
-    let object = serde_json::to_vec(&error_object(error)).expect("an error object has names for keys");
-    object_of(id, &[b"\"error\":", &object, b"}"])
+pub(crate) fn error_json(id: &Id, error: &Error, called: Called) -> Bytes {
+    let object =
+        serde_json::to_vec(&error_object(error, called)).expect("an error object has names for keys");
+    response_of(id, &[b"\"error\":", &object, b"}"])
 }
 
-/// The error object: code and text from the tables, details as `data`.
-pub(crate) fn error_object(error: &Error) -> ErrorObjectOwned {
+/// The error object: code and text from the tables, details as `data`, in the words of the caller's version.
+pub(crate) fn error_object(error: &Error, called: Called) -> ErrorObjectOwned {
+    match called {
+        Some(names) if names.version == Version::V0_3 => {
+            object_of(&terms(error.clone(), names.operation, Terms::Kind), called)
+        }
+        _ => object_of(error, called),
+    }
+}
+
+fn object_of(error: &Error, called: Called) -> ErrorObjectOwned {
     let details: Vec<_> = errors::details(error).iter().map(Detail::to_json).collect();
     let data = (!details.is_empty()).then_some(details);
-    ErrorObject::owned(errors::row_of(error).jsonrpc, error.message(), data)
+    ErrorObject::owned(row(error, called).jsonrpc, error.message(), data)
 }
 
 /// The response object of a result.
 pub(crate) fn result_json(id: &Id, result: &[u8]) -> Bytes {
-    object_of(id, &[b"\"result\":", result, b"}"])
+    response_of(id, &[b"\"result\":", result, b"}"])
 }
 
 /// An answer that is a result.
@@ -115,16 +138,20 @@ pub(crate) fn result(id: &Id, result: &[u8], beside: Beside) -> Response {
 }
 
 /// The answer of a jsonrpsee method that was called without an id, with the id put in.
-pub(crate) fn addressed(id: &Id, answer: &str, beside: Beside) -> Response {
+pub(crate) fn addressed(id: &Id, answer: &str, beside: Beside, called: &'static operations::Row) -> Response {
     const UNADDRESSED: &str = r#"{"jsonrpc":"2.0","id":null,"#;
     match answer.strip_prefix(UNADDRESSED) {
-        Some(payload) => beside.around(object_of(id, &[payload.as_bytes()])),
-        None => error(id, &broken("jsonrpsee writes responses in another order")),
+        Some(payload) => beside.around(response_of(id, &[payload.as_bytes()])),
+        None => error(
+            id,
+            &broken("jsonrpsee writes responses in another order"),
+            Some(called),
+        ),
     }
 }
 
 /// A response object: version and id, then what is left of it.
-fn object_of(id: &Id, rest: &[&[u8]]) -> Bytes {
+fn response_of(id: &Id, rest: &[&[u8]]) -> Bytes {
     let begin: [&[u8]; 3] = [br#"{"jsonrpc":"2.0","id":"#, id.json().as_bytes(), b","];
     [&begin, rest].concat().concat().into()
 }
@@ -133,24 +160,39 @@ fn object_of(id: &Id, rest: &[&[u8]]) -> Bytes {
 mod tests {
     use std::time::Duration;
 
-    use gateway_domain::{Error, ErrorKind};
-    use gateway_wire::errors;
+    use gateway_domain::{Actor, Error, ErrorKind};
+    use gateway_wire::{
+        errors::{self, Edition},
+        operations,
+    };
 
     use super::{Beside, error_object};
 
     #[test]
     fn each_meaning_has_the_code_of_the_table() {
         for kind in ErrorKind::ALL {
-            let object = error_object(&Error::new(kind, "text"));
-            let json = serde_json::to_value(&object).unwrap();
-            assert_eq!(json["code"], errors::row(kind).jsonrpc, "{kind:?}");
-            assert_eq!(json["message"], "text");
+            let error = Error::new(kind, "text");
+            let rows = [
+                (
+                    operations::by_jsonrpc(Actor::Client, "GetTask"),
+                    errors::row(kind),
+                ),
+                (
+                    operations::by_jsonrpc(Actor::Client, "tasks/get"),
+                    Edition::V0_3.row_of(&error),
+                ),
+            ];
+            for (called, row) in rows {
+                let json = serde_json::to_value(error_object(&error, called)).unwrap();
+                assert_eq!(json["code"], row.jsonrpc, "{kind:?} {called:?}");
+                assert_eq!(json["message"], "text");
+            }
         }
     }
 
     #[test]
     fn data_is_an_array_of_typed_objects_or_absent() {
-        let json = |kind| serde_json::to_value(error_object(&Error::new(kind, "text"))).unwrap();
+        let json = |kind| serde_json::to_value(error_object(&Error::new(kind, "text"), None)).unwrap();
         let data = json(ErrorKind::TaskNotFound)["data"].clone();
         assert_eq!(data[0]["@type"], "type.googleapis.com/google.rpc.ErrorInfo");
         assert_eq!(data[0]["reason"], "TASK_NOT_FOUND");
@@ -159,7 +201,7 @@ mod tests {
 
     #[test]
     fn headers_say_what_a_caller_can_do() {
-        let beside = |error: Error| Beside::error(&error);
+        let beside = |error: Error| Beside::error(&error, None);
         let limited = Error::new(ErrorKind::ResourceExhausted, "").retry_after(Duration::from_millis(1_200));
         assert_eq!(beside(limited).headers["retry-after"], "2");
         let stranger = beside(Error::new(ErrorKind::Unauthenticated, ""));

@@ -8,7 +8,7 @@ use std::{
 
 use axum::body::Body;
 use futures::future::BoxFuture;
-use gateway_domain::{Actor, Error, ErrorKind};
+use gateway_domain::{Actor, Error, ErrorKind, Version};
 use gateway_edge::{HeldBytes, Response, Settings, negotiate, read_body};
 use gateway_pipeline::{Call, Gateway, Head};
 use gateway_wire::params::media_type;
@@ -19,7 +19,7 @@ use crate::{
     envelope::{self, Id, Refusal},
     head,
     methods::{Meaning, Methods},
-    params::Parameters,
+    params::{Parameters, Wanted},
     path, respond, stream, unary,
 };
 
@@ -58,7 +58,7 @@ impl Service<Request<Body>> for Rpc {
         let inner = self.0.clone();
         Box::pin(async move {
             let answer = inner.answer(request).await;
-            Ok(answer.unwrap_or_else(|refusal| respond::error(&refusal.id, &refusal.error)))
+            Ok(answer.unwrap_or_else(|refusal| respond::error(&refusal.id, &refusal.error, None)))
         })
     }
 }
@@ -70,16 +70,20 @@ impl Inner {
         let body = self.read(&parts, body).await?;
         let envelope::Request { id, method, params } = envelope::read(&body)?;
         let meaning = self.methods.find(&method);
+        let row = meaning.row();
         // What is wrong with the path or the method is said by the payload: after the version check.
-        let tenant = path::tenant(parts.uri.path(), self.actor);
-        let wanted = meaning
-            .operation()
-            .ok_or_else(|| self.methods.unknown(&method))
-            .and_then(|operation| tenant.as_ref().map(|_| operation).map_err(Error::clone));
+        let (tenant, wanted) = match (path::tenant(parts.uri.path(), self.actor), row) {
+            (Ok(tenant), Some(row)) => (tenant, Wanted::Operation(row.operation)),
+            (tenant, None) => (tenant.unwrap_or_default(), Wanted::Unknown(self.actor, method)),
+            (Err(error), Some(_)) => (None, Wanted::Refused(error)),
+        };
+        let version = row.map_or(Version::V1_0, |row| row.version);
         let call = Call {
             head: Head {
-                operation: meaning.operation(),
-                tenant: tenant.unwrap_or_default(),
+                operation: row.map(|row| row.operation),
+                names: row.map(|row| row.version),
+                extensions: head::extensions(&parts, version),
+                tenant,
                 ..head
             },
             payload: Box::new(Parameters { wanted, body, params }),
@@ -99,15 +103,15 @@ impl Inner {
 
     async fn carry_out(&self, meaning: Meaning<'_>, id: Id, call: Call) -> Response {
         match meaning {
-            Meaning::Unary(_, method) => unary::call(method, &id, call).await,
-            Meaning::Streaming(_) => {
+            Meaning::Unary(row, method) => unary::call(method, &id, call, row).await,
+            Meaning::Streaming(row) => {
                 let reply = self.gateway.clone().oneshot(call).await;
-                stream::answer(id, reply, &self.settings)
+                stream::answer(id, reply, row, &self.settings)
             }
             Meaning::Unknown => {
                 let reply = self.gateway.clone().oneshot(call).await;
                 let done = |_| respond::broken("an unknown method was carried out");
-                respond::error(&id, &reply.map_or_else(|error| error, done))
+                respond::error(&id, &reply.map_or_else(|error| error, done), None)
             }
         }
     }

@@ -8,26 +8,34 @@ use std::future::ready;
 use bytes::Bytes;
 use futures::{Stream, StreamExt};
 use gateway_domain::{
-    Error, Reply,
+    Error, Reply, Version,
     reply::{Body, EventStream, StreamItem},
 };
 use gateway_edge::{
     Response, Settings,
     sse::{self, Frame},
 };
-use gateway_wire::notation;
+use gateway_wire::{notation, operations::Row, v0_3::kind};
 
 use crate::{envelope::Id, respond};
 
-/// Answers with the events of a reply, or with the error that came in place of them.
-pub(crate) fn answer(id: Id, reply: Result<Reply, Error>, settings: &Settings) -> Response {
+/// Answers with the events of a reply, or with the error that came in place of them, to a caller of one of these
+/// names.
+pub(crate) fn answer(
+    id: Id,
+    reply: Result<Reply, Error>,
+    row: &'static Row,
+    settings: &Settings,
+) -> Response {
     match reply.and_then(events) {
         Ok((events, activated)) => {
-            let mut response = sse::response(frames(id, events), settings);
-            response.headers_mut().extend(respond::extensions(&activated));
+            let mut response = sse::response(frames(id, events, row), settings);
+            response
+                .headers_mut()
+                .extend(respond::extensions(&activated, row.version));
             response
         }
-        Err(error) => respond::error(&id, &error),
+        Err(error) => respond::error(&id, &error, Some(row)),
     }
 }
 
@@ -42,6 +50,7 @@ fn events(reply: Reply) -> Result<(EventStream, Vec<String>), Error> {
 fn frames(
     id: Id,
     events: impl Stream<Item = Result<StreamItem, Error>> + Send + 'static,
+    row: &'static Row,
 ) -> impl Stream<Item = Frame> + Send + 'static {
     events
         .scan(false, |over, item| {
@@ -49,15 +58,18 @@ fn frames(
             *over = matches!(item, Some(Err(_)));
             ready(item)
         })
-        .map(move |item| frame(&id, item))
+        .map(move |item| frame(&id, item, row))
 }
 
-fn frame(id: &Id, item: Result<StreamItem, Error>) -> Frame {
+fn frame(id: &Id, item: Result<StreamItem, Error>, row: &'static Row) -> Frame {
     match item {
         Ok(StreamItem { cursor, event }) => {
-            let json = event.encoded(notation::JSON, |event| {
-                Bytes::from(serde_json::to_vec(event).expect("an event has names for keys"))
-            });
+            let json = match row.version {
+                Version::V1_0 => event.encoded(notation::JSON, |event| {
+                    Bytes::from(serde_json::to_vec(event).expect("an event has names for keys"))
+                }),
+                Version::V0_3 => event.encoded(notation::KIND, kind::event),
+            };
             Frame {
                 id: cursor,
                 data: respond::result_json(id, &json),
@@ -65,7 +77,7 @@ fn frame(id: &Id, item: Result<StreamItem, Error>) -> Frame {
         }
         Err(error) => Frame {
             id: None,
-            data: respond::error_json(id, &error),
+            data: respond::error_json(id, &error, Some(row)),
         },
     }
 }

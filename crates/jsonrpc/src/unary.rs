@@ -5,11 +5,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gateway_domain::{
-    AgentCard, Error, Reply, TaskPushNotificationConfig, TaskSnapshot,
+    AgentCard, Error, Reply, TaskPushNotificationConfig, TaskSnapshot, Version,
     reply::{AllConfigsPage, AllTasksPage, Body, ConfigPage, Sent, TaskPage},
 };
 use gateway_edge::Response;
 use gateway_pipeline::{Call, Gateway};
+use gateway_wire::{operations::Row, v0_3::kind};
 use http::Extensions;
 use jsonrpsee_core::server::{AsyncMethod, ConnectionId};
 use jsonrpsee_types::{ErrorObjectOwned, Id as NoId, Params as NoParams};
@@ -21,9 +22,9 @@ use crate::{
     respond::{self, Beside},
 };
 
-/// Runs a method.
-pub(crate) async fn call(method: &AsyncMethod<'static>, id: &Id, call: Call) -> Response {
-    let exchange = Exchange::of(call);
+/// Runs a method that goes by one of these names.
+pub(crate) async fn call(method: &AsyncMethod<'static>, id: &Id, call: Call, row: &'static Row) -> Response {
+    let exchange = Exchange::of(call, row);
     let mut extensions = Extensions::new();
     extensions.insert(exchange.clone());
     // The id is added when the answer is addressed: jsonrpsee's hold no negative or broken numbers. Parameters would
@@ -32,27 +33,36 @@ pub(crate) async fn call(method: &AsyncMethod<'static>, id: &Id, call: Call) -> 
     let answer = method(no_id, no_params, ConnectionId(0), no_bound, extensions).await;
     match exchange.result() {
         (Some(result), beside) => respond::result(id, &result, beside),
-        (None, beside) => respond::addressed(id, answer.as_ref(), beside),
+        (None, beside) => respond::addressed(id, answer.as_ref(), beside, row),
     }
 }
 
 /// What each method does: the call says which it is.
 pub(crate) async fn method(gateway: Arc<Gateway>, extensions: Extensions) -> Result<(), ErrorObjectOwned> {
     let exchange = extensions.get::<Exchange>().cloned().unwrap_or_default();
-    let reply = match exchange.take() {
+    let (call, row) = exchange.take();
+    let version = row.map_or(Version::V1_0, |row| row.version);
+    let reply = match call {
         Some(call) => Gateway::clone(&gateway).oneshot(call).await,
         None => Err(respond::broken("a JSON-RPC method ran without a call")),
     };
-    match reply.and_then(|Reply { body, activated, .. }| Ok((Answer::of(body)?, activated))) {
-        Ok((answer, activated)) => {
-            let result = serde_json::to_vec(&answer).expect("every answer has names for keys");
-            exchange.put(Some(result), Beside::reply(&activated));
+    match reply.and_then(|Reply { body, activated, .. }| Ok((written(body, version)?, activated))) {
+        Ok((result, activated)) => {
+            exchange.put(Some(result), Beside::reply(&activated, version));
             Ok(())
         }
         Err(error) => {
-            exchange.put(None, Beside::error(&error));
-            Err(respond::error_object(&error))
+            exchange.put(None, Beside::error(&error, row));
+            Err(respond::error_object(&error, row))
         }
+    }
+}
+
+/// The result in the notation of a version.
+fn written(body: Body, version: Version) -> Result<Vec<u8>, Error> {
+    match version {
+        Version::V1_0 => Ok(serde_json::to_vec(&Answer::of(body)?).expect("every answer has names for keys")),
+        Version::V0_3 => kind::result(&body),
     }
 }
 
@@ -63,21 +73,23 @@ struct Exchange(Arc<Mutex<Halves>>);
 #[derive(Default)]
 struct Halves {
     call: Option<Call>,
+    row: Option<&'static Row>,
     result: Option<Vec<u8>>,
     beside: Beside,
 }
 
 impl Exchange {
-    fn of(call: Call) -> Self {
-        let call = Some(call);
+    fn of(call: Call, row: &'static Row) -> Self {
+        let (call, row) = (Some(call), Some(row));
         Self(Arc::new(Mutex::new(Halves {
             call,
+            row,
             ..Halves::default()
         })))
     }
 
-    fn take(&self) -> Option<Call> {
-        self.with(|halves| halves.call.take())
+    fn take(&self) -> (Option<Call>, Option<&'static Row>) {
+        self.with(|halves| (halves.call.take(), halves.row))
     }
 
     fn put(&self, result: Option<Vec<u8>>, beside: Beside) {

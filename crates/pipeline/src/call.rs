@@ -29,6 +29,8 @@ pub struct Head {
     pub operation: Option<Operation>,
     /// The version, as sent.
     pub version: RequestedVersion,
+    /// The version whose names the envelope uses: its path, method or service. Nothing where they are of no version.
+    pub names: Option<Version>,
     /// The extensions, as sent.
     pub extensions: Arc<[String]>,
     /// Where a stream is to go on, as sent.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures::future::Either;
-use gateway_domain::{Error, ErrorKind, Outcome, Reply, error::metadata};
+use gateway_domain::{Error, ErrorKind, Outcome, Reply, Version, error::metadata};
 use tower::Service;
 
 use crate::call::Routed;
@@ -38,7 +38,11 @@ fn check(call: &Routed) -> Result<(), Error> {
         return Ok(());
     }
     let missing = missing.join(", ");
-    let text = format!("the agent requires the extension {missing}: declare it in A2A-Extensions");
+    let header = match call.head.facts.version.get() {
+        Some(Version::V0_3) => "X-A2A-Extensions",
+        _ => "A2A-Extensions",
+    };
+    let text = format!("the agent requires the extension {missing}: declare it in {header}");
     Err(Error::new(ErrorKind::ExtensionSupportRequired, text)
         .with_metadata(metadata::REQUIRED_EXTENSIONS, missing)
         .outcome(Outcome::ExtensionRequired))
@@ -72,7 +76,7 @@ mod tests {
         directory::{MediaTypes, ServedAgent},
         json::Object,
         ports::{Agent, AgentFault, Answer, CancelAnswer, Desk, Offer},
-        request::{GetExtendedAgentCard, GetTask},
+        request::{GetExtendedAgentCard, GetTask, OtherwiseCard},
     };
 
     use super::check;
@@ -107,9 +111,10 @@ mod tests {
             })
             .collect();
         let request = match operation {
-            Operation::GetExtendedAgentCard => {
-                Request::GetExtendedAgentCard(GetExtendedAgentCard { tenant: None })
-            }
+            Operation::GetExtendedAgentCard => Request::GetExtendedAgentCard(GetExtendedAgentCard {
+                tenant: None,
+                otherwise: OtherwiseCard::Refuse,
+            }),
             _ => Request::GetTask(GetTask {
                 tenant: None,
                 id: TaskId::new("t"),
@@ -121,6 +126,7 @@ mod tests {
                 binding: Binding::JsonRpc,
                 operation: Some(operation),
                 version: RequestedVersion::default(),
+                names: None,
                 extensions: asked.iter().map(|uri| (*uri).to_owned()).collect(),
                 cursor: None,
                 tenant: None,

@@ -132,6 +132,7 @@ mod tests {
                 binding: Binding::HttpJson,
                 operation: Some(Operation::GetExtendedAgentCard),
                 version: RequestedVersion::default(),
+                names: None,
                 extensions: Arc::default(),
                 cursor: None,
                 tenant: of_envelope.map(Tenant::new),

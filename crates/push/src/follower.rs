@@ -9,13 +9,13 @@ use gateway_domain::{
     push::StoredConfig,
     tail::{Lost, Tail},
 };
-use gateway_wire::notation;
 use tokio::{
     sync::watch,
     time::{Instant, sleep, timeout},
 };
 
 use crate::{
+    body::Teller,
     client::{Connection, Failure},
     counts::{Attempt, DeadLetter},
     courier::Shared,
@@ -34,6 +34,7 @@ pub(crate) struct Follower {
     config: StoredConfig,
     task: TaskId,
     receiver: Receiver,
+    teller: Teller,
     tail: Tail,
     connection: Option<Connection>,
     /// Whether the log already has a warning about this receiver.
@@ -53,6 +54,7 @@ impl Follower {
     ) -> Self {
         let task = config.config.task_id.clone().unwrap_or_default();
         Self {
+            teller: Teller::new(shared.store.clone(), &config.config),
             tail: Tail::new(shared.store.clone(), task.clone(), pulse, after, ENTRIES),
             shared,
             config,
@@ -69,9 +71,8 @@ impl Follower {
             return;
         }
         while let Some(event) = self.next_event().await {
-            let body = event.encoded(notation::JSON, encode);
-            let delivered = self.deliver(&body).await;
-            if delivered.is_err() || event.event().terminal_state().is_some() {
+            let told = self.tell(&event).await;
+            if told.is_err() || event.event().terminal_state().is_some() {
                 return;
             }
         }
@@ -119,6 +120,20 @@ impl Follower {
         self.tail.go_on_after(stored.head.cursor);
         let task = StreamResponse::Task(Arc::new(stored.task));
         Ok(Some(SharedEvent::new(task)))
+    }
+
+    /// Tells the receiver of an event, if it is told of such ones.
+    async fn tell(&mut self, event: &SharedEvent) -> Result<(), End> {
+        let body = loop {
+            match self.teller.body(event).await {
+                Ok(body) => break body,
+                Err(error) => self.wait_for_store(&error).await?,
+            }
+        };
+        match body {
+            Some(body) => self.deliver(&body).await,
+            None => Ok(()),
+        }
     }
 
     /// Tries an event until it is taken or given up.
@@ -202,9 +217,4 @@ impl Follower {
         }
         self.warned = true;
     }
-}
-
-fn encode(event: &StreamResponse) -> Bytes {
-    // Maps with keys that are no texts, the one thing that could fail, are nowhere in an event.
-    serde_json::to_vec(event).unwrap_or_default().into()
 }

@@ -4,6 +4,7 @@
 //! when the former was taken or given up. Nothing is promised beyond this process: a delivery ends with it. A receiver
 //! may get an event twice, where its answer was lost.
 
+mod body;
 mod client;
 mod counts;
 mod courier;

@@ -2,7 +2,7 @@
 //! as values, never as joined text.
 
 use bytes::Bytes;
-use gateway_domain::{TaskPushNotificationConfig, error::Violation};
+use gateway_domain::{self as domain, TaskPushNotificationConfig, error::Violation};
 use gateway_wire::params::{NOTIFICATION_TOKEN, media_type};
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method, Request, Version,
@@ -40,7 +40,7 @@ impl Receiver {
         let authorization = authorization.map_err(|(field, text)| add(field, text));
         match (target, token, authorization) {
             (Ok(target), Ok(token), Ok(authorization)) => Ok(Self {
-                headers: headers(&target, token, authorization),
+                headers: headers(&target, content_type(config.version), token, authorization),
                 target,
             }),
             _ => Err(violations),
@@ -58,7 +58,20 @@ impl Receiver {
     }
 }
 
-fn headers(target: &Target, token: Option<HeaderValue>, authorization: Option<HeaderValue>) -> HeaderMap {
+/// What a body is said to be, by the version in which the receiver was registered.
+fn content_type(version: domain::Version) -> HeaderValue {
+    HeaderValue::from_static(match version {
+        domain::Version::V1_0 => media_type::A2A_JSON,
+        domain::Version::V0_3 => media_type::JSON,
+    })
+}
+
+fn headers(
+    target: &Target,
+    content_type: HeaderValue,
+    token: Option<HeaderValue>,
+    authorization: Option<HeaderValue>,
+) -> HeaderMap {
     let agent = concat!("a2a-gateway/", env!("CARGO_PKG_VERSION"));
     let given = [
         (AUTHORIZATION, authorization),
@@ -66,7 +79,7 @@ fn headers(target: &Target, token: Option<HeaderValue>, authorization: Option<He
     ];
     let own = [
         (HOST, target.authority.clone()),
-        (CONTENT_TYPE, HeaderValue::from_static(media_type::A2A_JSON)),
+        (CONTENT_TYPE, content_type),
         (USER_AGENT, HeaderValue::from_static(agent)),
     ];
     let given = given.into_iter().filter_map(|(name, value)| Some((name, value?)));

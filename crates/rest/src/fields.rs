@@ -41,7 +41,7 @@ pub(crate) fn request(operation: Operation, fields: &Fields) -> Result<Request, 
             Request::SubscribeToTask(params.validate()?)
         }
         Operation::GetTaskPushNotificationConfig => {
-            Request::GetTaskPushNotificationConfig(config_key(fields)?.validate()?)
+            Request::GetTaskPushNotificationConfig(config_key(fields)?.validate()?.into())
         }
         Operation::DeleteTaskPushNotificationConfig => {
             Request::DeleteTaskPushNotificationConfig(config_key(fields)?.validate()?)
@@ -120,6 +120,11 @@ impl Fields {
         self
     }
 
+    /// The ids in a path of 0.3, in their order: its variables are parts of names.
+    pub(crate) fn ids(&self) -> Vec<String> {
+        self.path.iter().map(|(_, id)| id.clone()).collect()
+    }
+
     /// The value that the path gives to a field.
     pub(crate) fn in_path(&self, field: &str) -> Option<&str> {
         let mut variables = self.path.iter();
@@ -129,7 +134,7 @@ impl Fields {
     }
 
     /// A field by its JSON name.
-    fn scalar(&self, field: &'static str) -> Result<Scalar, Error> {
+    pub(crate) fn scalar(&self, field: &'static str) -> Result<Scalar, Error> {
         let mut values = self.query.iter().filter(|(name, _)| names(name, field));
         let in_query = values.next().map(|(_, value)| value.as_str());
         if values.next().is_some() {

@@ -1,21 +1,22 @@
 //! What a call's head says, as far as it stands in the headers, the query and the path.
 
-use gateway_domain::{Binding, Error, Tenant};
+use gateway_domain::{Binding, Error, Tenant, Version};
 use gateway_edge::{RequestContext, negotiate, query};
 use gateway_pipeline::{Head, RequestedVersion};
-use gateway_wire::params::{EXTENSIONS, LAST_EVENT_ID, VERSION};
+use gateway_wire::params::{LAST_EVENT_ID, VERSION};
 use http::{HeaderName, request::Parts};
 
-use crate::fields;
+use crate::{fields, form};
 
-/// The head of a request for no operation yet.
-pub(crate) fn head(parts: &Parts, context: &RequestContext) -> Head {
-    let declared = HeaderName::from_static(EXTENSIONS.header);
+/// The head of a request for no operation yet, whose path is of a version.
+pub(crate) fn head(parts: &Parts, context: &RequestContext, names: Option<Version>) -> Head {
+    let declared = form::extensions(names.unwrap_or_default());
     let extensions = negotiate::list(&parts.headers, &declared);
     Head {
         binding: Binding::HttpJson,
         operation: None,
         version: version(parts),
+        names,
         extensions: extensions.map(str::to_owned).collect(),
         cursor: query::sent_cursor(
             (&parts.headers, LAST_EVENT_ID.header),

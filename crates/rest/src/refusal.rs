@@ -1,15 +1,15 @@
-//! Errors as §11.6 writes them: `{"error": {code, status, message, details}}`.
+//! Errors as §11.6 writes them: `{"error": {code, status, message, details}}`; in 0.3 `{"message"}` is all.
 
 use axum::body::Body;
 use bytes::Bytes;
-use gateway_domain::{Error, ErrorKind};
+use gateway_domain::{Error, ErrorKind, Version};
 use gateway_edge::{Face, Response, negotiate};
 use gateway_wire::errors::{Detail, Edition, details};
 use http::{HeaderValue, StatusCode, header, request::Parts};
 use serde_json::json;
 
 use crate::{
-    media::{self, MediaType},
+    form::{self, Form},
     reply,
     routes::Verbs,
 };
@@ -20,16 +20,18 @@ pub struct RestFace;
 
 impl Face for RestFace {
     fn refuse(&self, parts: &Parts, error: &Error) -> Response {
-        response(error, media::of_reply(&parts.headers), Edition::default())
+        let form = Form::new(&parts.headers, Edition::default());
+        response(error, form.of(form::version_of(parts.uri.path()), None))
     }
 }
 
 /// An error as an answer of its own.
-pub(crate) fn response(error: &Error, media_type: MediaType, edition: Edition) -> Response {
-    let mut response = reply::json_response(Body::from(body(error, edition)), media_type);
+pub(crate) fn response(error: &Error, form: Form) -> Response {
+    let form = form.of_error(error);
+    let mut response = reply::json_response(Body::from(body(error, form)), form.media_type());
     // The table holds status codes only; were it wrong, a test would say so.
     *response.status_mut() =
-        StatusCode::from_u16(edition.row_of(error).http).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        StatusCode::from_u16(form.row(error).http).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
     if let Some(delay) = error.retry_delay() {
         headers.insert(header::RETRY_AFTER, negotiate::retry_after(delay));
@@ -70,8 +72,11 @@ pub(crate) fn allowing(mut response: Response, verbs: &Verbs) -> Response {
 }
 
 /// The JSON of an error; also the last event of a stream that ends with one.
-pub(crate) fn body(error: &Error, edition: Edition) -> Bytes {
-    let row = edition.row_of(error);
+pub(crate) fn body(error: &Error, form: Form) -> Bytes {
+    if form.version == Version::V0_3 {
+        return reply::json(&json!({ "message": form.text(error) }));
+    }
+    let row = form.row(error);
     reply::json(&json!({
         "error": {
             "code": row.http,

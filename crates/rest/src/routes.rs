@@ -3,8 +3,8 @@
 //! Paths are matched as they were sent: a slash or a colon inside an id stands percent-encoded. Variables are handed
 //! on undecoded.
 
-use gateway_domain::{Operation, principal::Actor};
-use gateway_wire::operations::{Route, Segment, TABLE, Verb};
+use gateway_domain::{Operation, Version, principal::Actor};
+use gateway_wire::operations::{self, PATH_0_3, Route, Row, Segment, Verb};
 
 /// The routes of a listener.
 pub(crate) struct Routes(Vec<Pattern>);
@@ -14,8 +14,8 @@ pub(crate) struct Routes(Vec<Pattern>);
 pub(crate) enum Target<'p> {
     /// An operation.
     Operation(Match<'p>),
-    /// A path that exists, but for these verbs only.
-    OtherVerbs(Verbs),
+    /// A path that exists in a version, but for these verbs only.
+    OtherVerbs(Version, Verbs),
     /// No path of ours.
     Nowhere,
 }
@@ -27,6 +27,8 @@ pub(crate) type Verbs = Vec<&'static str>;
 #[derive(Debug, PartialEq)]
 pub(crate) struct Match<'p> {
     pub(crate) operation: Operation,
+    /// The version that has this path.
+    pub(crate) version: Version,
     /// Says where the other parameters stand.
     pub(crate) verb: Verb,
     pub(crate) tenant: Option<&'p str>,
@@ -37,8 +39,8 @@ pub(crate) struct Match<'p> {
 impl Routes {
     /// The routes of the listener for `actor`.
     pub(crate) fn of(actor: Actor) -> Self {
-        let rows = TABLE.iter().filter(|row| row.operation.actor() == actor);
-        let patterns = rows.flat_map(|row| row.routes.iter().map(|route| Pattern::new(row.operation, route)));
+        let rows = operations::rows_of(actor);
+        let patterns = rows.flat_map(|row| row.routes.iter().map(move |route| Pattern::new(row, route)));
         Self(patterns.collect())
     }
 
@@ -58,6 +60,7 @@ impl Routes {
 
     fn among<'p>(&self, verb: &str, path: &Path<'p>, tenant: Option<&'p str>) -> Target<'p> {
         let mut others = Verbs::new();
+        let mut version = Version::default();
         for pattern in &self.0 {
             if tenant.is_some() && pattern.operation.actor() != Actor::Client {
                 continue;
@@ -68,11 +71,14 @@ impl Routes {
             if pattern.verb.name() == verb {
                 return Target::Operation(Match {
                     operation: pattern.operation,
+                    version: pattern.version,
                     verb: pattern.verb,
                     tenant,
                     variables,
                 });
             }
+            // No path is of two versions: those of 0.3 begin with a name that no tenant has.
+            version = pattern.version;
             if !others.contains(&pattern.verb.name()) {
                 others.push(pattern.verb.name());
             }
@@ -80,7 +86,7 @@ impl Routes {
         if others.is_empty() {
             Target::Nowhere
         } else {
-            Target::OtherVerbs(others)
+            Target::OtherVerbs(version, others)
         }
     }
 }
@@ -88,15 +94,17 @@ impl Routes {
 /// A route, taken apart once.
 struct Pattern {
     operation: Operation,
+    version: Version,
     verb: Verb,
     segments: Vec<Segment>,
     custom_verb: Option<&'static str>,
 }
 
 impl Pattern {
-    fn new(operation: Operation, route: &Route) -> Self {
+    fn new(row: &Row, route: &Route) -> Self {
         Self {
-            operation,
+            operation: row.operation,
+            version: row.version,
             verb: route.verb,
             segments: route.segments().collect(),
             custom_verb: route.custom_verb(),
@@ -148,10 +156,10 @@ impl<'p> Path<'p> {
         })
     }
 
-    /// The first segment, and the path that is left without it.
+    /// The first segment, and the path that is left without it. What paths of 0.3 begin with is no tenant.
     fn behind_tenant(&self) -> Option<(&'p str, Self)> {
         let (tenant, segments) = self.segments.split_first()?;
-        (!tenant.is_empty() && !segments.is_empty()).then(|| {
+        (!tenant.is_empty() && *tenant != PATH_0_3 && !segments.is_empty()).then(|| {
             let path = Self {
                 segments: segments.to_vec(),
                 custom_verb: self.custom_verb,
@@ -163,8 +171,7 @@ impl<'p> Path<'p> {
 
 /// Whether any listener knows it, so that an agent's verb on the clients' listener is no part of an id.
 fn is_custom_verb(text: &str) -> bool {
-    TABLE
-        .iter()
+    operations::rows()
         .flat_map(|row| row.routes)
         .any(|route| route.custom_verb() == Some(text))
 }

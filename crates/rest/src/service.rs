@@ -6,16 +6,15 @@ use axum::body::{Body, HttpBody};
 use gateway_domain::{Error, ErrorKind, Version, principal::Actor};
 use gateway_edge::{HeldBytes, RequestContext, Response, Settings, read_body};
 use gateway_pipeline::{Call, Gateway, Head, Payload};
-use gateway_wire::{errors::Edition, operations::Verb};
+use gateway_wire::{errors::Edition, operations::Verb, v0_3};
 use http::{HeaderMap, Request, request::Parts};
 use tower::{Service, ServiceExt};
 
 use crate::{
     body,
     fields::{self, Fields},
-    head,
-    media::{self, MediaType},
-    refusal, reply,
+    form::Form,
+    head, media, refusal, reply,
     routes::{Match, Routes, Target},
 };
 
@@ -52,13 +51,18 @@ struct Rest {
 impl Rest {
     async fn serve(self: Arc<Self>, request: Request<Body>) -> Result<Response, Infallible> {
         let (parts, body) = request.into_parts();
-        let media_type = media::of_reply(&parts.headers);
         let target = self.routes.find(parts.method.as_str(), parts.uri.path());
-        let answer = self.answer(&parts, body, &target, media_type).await;
+        let form = Form::new(&parts.headers, self.edition);
+        let mut form = match &target {
+            Target::Operation(found) => form.of(found.version, Some(found.operation)),
+            Target::OtherVerbs(version, _) => form.of(*version, None),
+            Target::Nowhere => form,
+        };
+        let answer = self.answer(&parts, body, &target, &mut form).await;
         Ok(answer.unwrap_or_else(|error| {
-            let response = refusal::response(&error, media_type, self.edition);
+            let response = refusal::response(&error, form);
             match (error.kind(), &target) {
-                (ErrorKind::MethodNotAllowed, Target::OtherVerbs(verbs)) => {
+                (ErrorKind::MethodNotAllowed, Target::OtherVerbs(_, verbs)) => {
                     refusal::allowing(response, verbs)
                 }
                 _ => response,
@@ -71,21 +75,35 @@ impl Rest {
         parts: &Parts,
         body: Body,
         target: &Target<'_>,
-        media_type: MediaType,
+        form: &mut Form,
     ) -> Result<Response, Error> {
         let context = parts
             .extensions
             .get::<RequestContext>()
             .ok_or_else(|| Error::internal("the binding does not stand behind the edge's front"))?;
-        let head = head::head(parts, context);
+        let names = match target {
+            Target::Operation(found) => Some(found.version),
+            Target::OtherVerbs(version, _) => Some(*version),
+            Target::Nowhere => None,
+        };
+        let head = head::head(parts, context, names);
         let call = match target {
             Target::Operation(found) => self.call(head, parts, body, found).await,
             // These travel as calls too: the version is judged before the path is.
-            Target::OtherVerbs(verbs) => refused(head, refusal::method_not_allowed(parts, verbs)),
-            Target::Nowhere => refused(head, refusal::not_found(parts)),
+            Target::OtherVerbs(_, verbs) => refused(head, refusal::method_not_allowed(parts, verbs)),
+            Target::Nowhere => return self.nowhere(head, parts, form).await,
         };
         let reply = self.gateway.clone().oneshot(call).await?;
-        Ok(reply::response(reply, media_type, self.edition, &self.settings))
+        Ok(reply::response(reply, *form, &self.settings))
+    }
+
+    /// Refuses a path of no version, in the version that the request asks for.
+    async fn nowhere(&self, head: Head, parts: &Parts, form: &mut Form) -> Result<Response, Error> {
+        let facts = head.facts.clone();
+        let call = refused(head, refusal::not_found(parts));
+        let reply = self.gateway.clone().oneshot(call).await;
+        *form = form.of(facts.version.get().copied().unwrap_or_default(), None);
+        Ok(reply::response(reply?, *form, &self.settings))
     }
 
     async fn call(&self, mut head: Head, parts: &Parts, body: Body, found: &Match<'_>) -> Call {
@@ -106,6 +124,9 @@ impl Rest {
         head.tenant = found.tenant.map(head::tenant).transpose()?;
         let fields = Fields::of_path(&found.variables)?;
         let operation = found.operation;
+        if found.version == Version::V0_3 {
+            return self.payload_0_3(parts, body, found, fields).await;
+        }
         Ok(match found.verb {
             Verb::Get | Verb::Delete => {
                 let uri = parts.uri.clone();
@@ -116,6 +137,26 @@ impl Rest {
                 Box::new(move |_: Version| body::request(operation, &fields, &held))
             }
         })
+    }
+
+    async fn payload_0_3(
+        &self,
+        parts: &Parts,
+        body: Body,
+        found: &Match<'_>,
+        fields: Fields,
+    ) -> Result<Box<dyn Payload>, Error> {
+        let operation = found.operation;
+        let held = match found.verb {
+            Verb::Get | Verb::Delete => None,
+            Verb::Post => Some(self.read(&parts.headers, body).await?),
+        };
+        let ids = fields.ids();
+        let fields = fields.with_query(parts.uri.query());
+        Ok(Box::new(move |_: Version| {
+            let body = held.as_deref().unwrap_or_default();
+            v0_3::json::request(operation, &ids, |name| fields.scalar(name), body)
+        }))
     }
 
     /// Reads a body of a type that we know. One of another type is refused unread.

@@ -3,6 +3,7 @@
 mod properties;
 mod replies;
 mod requests;
+mod v0_3;
 
 use std::sync::{Arc, Mutex};
 
@@ -57,8 +58,8 @@ impl Fake {
         BoxCloneSyncService::new(tower::service_fn(move |call: Call| {
             let fake = fake.clone();
             async move {
-                let request = call.payload.decode(Version::V1_0)?;
                 let head = call.head;
+                let request = call.payload.decode(head.names.unwrap_or(Version::V1_0))?;
                 fake.seen.lock().unwrap().push(Seen { head, request });
                 (fake.answer)()
             }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::SystemTime};
 
 use gateway_config::{ClientListener, Settings};
 use gateway_domain::{
-    Actor, AgentCard, Binding, Service, Version,
+    Actor, AgentCard, Binding, Service,
     directory::ExtendedCard,
     ports::{Agent, Clock, Ids},
     principal::{Anonymous, Authenticator},
@@ -17,7 +17,7 @@ use gateway_pipeline::{
 use gateway_push::{Resolver, SystemResolver};
 use gateway_rest::openapi;
 use gateway_telemetry::{CallObserver, Metrics, list};
-use gateway_wire::{operations::AGENT_CARD_PATH, params::media_type};
+use gateway_wire::params::media_type;
 
 use crate::{
     VERSION, admin, bounds, card,
@@ -94,8 +94,8 @@ impl Assembly {
         let mut card = card::card(worker.card(), &self.settings, &addresses);
         (self.amend_card)(&mut card);
         let max_age = self.settings.card.max_age;
-        let document = card::document(&card, self.card_modified, max_age);
-        let document = document.map_err(StartError::Part)?;
+        let documents = card::documents(&card, self.settings.card.form, self.card_modified, max_age);
+        let documents = documents.map_err(StartError::Part)?;
         let openapi = openapi::document().to_string();
         let openapi = Document::new(openapi, media_type::JSON, card::built(), max_age);
 
@@ -138,7 +138,7 @@ impl Assembly {
             grpc: bounds::grpc(&self.settings, &edge),
             clients: self.client_authenticator,
             agents: self.agent_authenticator,
-            document,
+            documents,
             openapi,
         };
         let mut listening = Listening::new(edge, store.clone());
@@ -195,12 +195,9 @@ struct Stacks {
 }
 
 impl Stacks {
-    fn stack(&self, assumed: Version) -> Gateway {
+    fn stack(&self, versions: Versions) -> Gateway {
         let settings = StackSettings {
-            versions: Versions {
-                assumed,
-                ..Versions::default()
-            },
+            versions,
             permits: self.permits.clone(),
         };
         stack(&self.service, settings, self.observer.clone())
@@ -213,7 +210,8 @@ struct Ports {
     grpc: gateway_grpc::Settings,
     clients: Arc<dyn Authenticator>,
     agents: Arc<dyn Authenticator>,
-    document: Document,
+    /// The card, by the paths where it is read.
+    documents: Vec<(&'static str, Document)>,
     openapi: Document,
 }
 
@@ -257,12 +255,15 @@ impl Ports {
     }
 
     fn client(&self, listener: &ClientListener, bindings: &[Binding]) -> Parts {
-        let mut documents = vec![(AGENT_CARD_PATH, self.document.clone())];
+        let mut documents = self.documents.clone();
         if bindings.contains(&Binding::HttpJson) {
             documents.push((openapi::PATH, self.openapi.clone()));
         }
         Parts {
-            gateway: self.stacks.stack(listener.assumed_version),
+            gateway: self.stacks.stack(Versions {
+                served: listener.versions.clone(),
+                assumed: listener.assumed_version,
+            }),
             actor: Actor::Client,
             authenticator: self.clients.clone(),
             edge: self.grpc.edge.clone(),
@@ -274,7 +275,7 @@ impl Ports {
     fn agent(&self) -> Parts {
         Parts {
             // The agent side is ours and has one version, whatever is asked for.
-            gateway: self.stacks.stack(Version::V1_0),
+            gateway: self.stacks.stack(Versions::default()),
             actor: Actor::Agent,
             authenticator: self.agents.clone(),
             edge: self.grpc.edge.clone(),

@@ -2,17 +2,14 @@
 
 use gateway_domain::Actor;
 use gateway_rest::openapi;
-use gateway_wire::operations::{AGENT_CARD_PATH, Segment, TABLE};
+use gateway_wire::operations::{self, AGENT_CARD_PATH, Segment};
 
 /// Where JSON-RPC is served, besides the same behind a tenant.
 pub(crate) const RPC_PATH: &str = "/rpc";
 
 /// Names that no tenant can have: what paths of the client's listener begin with.
 pub(crate) fn reserved() -> Vec<&'static str> {
-    let routes = TABLE
-        .iter()
-        .filter(|row| row.operation.actor() == Actor::Client)
-        .flat_map(|row| row.routes);
+    let routes = operations::rows_of(Actor::Client).flat_map(|row| row.routes);
     let mut names: Vec<_> = routes
         .flat_map(|route| {
             let name = match route.segments().next() {
@@ -49,6 +46,7 @@ mod tests {
             "openapi.json",
             "rpc",
             "tasks",
+            "v1",
         ];
         assert_eq!(reserved(), names);
     }

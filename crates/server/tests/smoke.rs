@@ -208,18 +208,18 @@ async fn the_card_names_what_listens_whatever_host_is_asked_for() {
     let interfaces = card["supportedInterfaces"].as_array().unwrap().iter();
     let named: Vec<_> = interfaces
         .map(|interface| {
-            [&interface["protocolBinding"], &interface["url"]].map(|text| text.as_str().unwrap())
+            ["protocolVersion", "protocolBinding", "url"].map(|member| interface[member].as_str().unwrap())
         })
         .collect();
     let [rpc_url, grpc_url] = [format!("http://{client}/rpc"), client.to_string()];
-    assert_eq!(
-        named,
+    let expected = ["1.0", "0.3"].map(|version| {
         [
-            ["JSONRPC", &*rpc_url],
-            ["GRPC", &*grpc_url],
-            ["HTTP+JSON", "https://a2a.example.com/base"]
+            [version, "JSONRPC", &*rpc_url],
+            [version, "GRPC", &*grpc_url],
+            [version, "HTTP+JSON", "https://a2a.example.com/base"],
         ]
-    );
+    });
+    assert_eq!(named, expected.concat());
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ pub(crate) mod work;
 
 use gateway_domain::{
     ArtifactId, ContextId, Cursor, Entry, LogEntry, PushNotificationConfigRow, Revision, Scope, TaskId,
-    TaskPushNotificationConfig, TaskState, TaskStatus, Timestamp,
+    TaskPushNotificationConfig, TaskState, TaskStatus, Timestamp, Version,
     event::{Keep, TaskArtifactUpdateEvent, TaskStatusUpdateEvent},
     json::Object,
     ports::{ArtifactHead, Pulse, StoreError, TaskHead},
@@ -294,11 +294,44 @@ pub(crate) fn read_entry(
     Ok(LogEntry::new(Cursor { revision, mark }, previous, entry))
 }
 
+/// A configuration with what only 0.3 says of it.
+#[derive(Serialize)]
+struct ConfigRecord<'a> {
+    #[serde(flatten)]
+    config: &'a TaskPushNotificationConfig,
+    #[serde(flatten)]
+    registered: RegisteredRecord,
+}
+
+/// How a configuration was registered; by 1.0 unless it says something else.
+#[derive(Serialize, Deserialize)]
+struct RegisteredRecord {
+    /// The version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    registered_in: Option<String>,
+    /// All schemes that were named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    schemes: Vec<String>,
+}
+
+fn registered(config: &TaskPushNotificationConfig) -> RegisteredRecord {
+    let authentication = config.authentication.as_ref();
+    RegisteredRecord {
+        registered_in: (config.version != Version::V1_0).then(|| config.version.name().to_owned()),
+        schemes: authentication
+            .map(|info| info.schemes.clone())
+            .unwrap_or_default(),
+    }
+}
+
 /// Writes a configuration behind its row and a zero byte, which no id holds.
 pub(crate) fn write_config(config: &StoredConfig) -> Vec<u8> {
     let mut bytes = config.row.as_str().as_bytes().to_vec();
     bytes.push(0);
-    bytes.extend(write(&config.config));
+    bytes.extend(write(&ConfigRecord {
+        config: &config.config,
+        registered: registered(&config.config),
+    }));
     bytes
 }
 
@@ -307,7 +340,14 @@ pub(crate) fn read_config(stored: &[u8]) -> Result<StoredConfig, StoreError> {
     let broken = || StoreError::new("the record of a configuration has no row");
     let end = stored.iter().position(|byte| *byte == 0).ok_or_else(broken)?;
     let row = std::str::from_utf8(&stored[..end]).map_err(|_| broken())?;
-    let config: TaskPushNotificationConfig = read("a configuration", &stored[end + 1..])?;
+    const WHAT: &str = "a configuration";
+    let mut config: TaskPushNotificationConfig = read(WHAT, &stored[end + 1..])?;
+    let registered: RegisteredRecord = read(WHAT, &stored[end + 1..])?;
+    let version = registered.registered_in.as_deref().and_then(Version::parse);
+    config.version = version.unwrap_or_default();
+    if let Some(authentication) = &mut config.authentication {
+        authentication.schemes = registered.schemes;
+    }
     Ok(StoredConfig {
         row: PushNotificationConfigRow::new(row),
         config,
@@ -463,7 +503,16 @@ mod tests {
         assert_eq!(write(&message), MESSAGE.as_bytes());
         let head = read_head(HEAD.as_bytes(), b"").unwrap();
         assert_eq!(String::from_utf8(write_head(&head)).unwrap(), HEAD);
-        let stored = config(&TaskId::new("00-task"), "hook");
+        let config = read_config(CONFIG.as_bytes()).unwrap();
+        assert_eq!(String::from_utf8(write_config(&config)).unwrap(), CONFIG);
+    }
+
+    #[test]
+    fn a_configuration_keeps_the_version_it_was_registered_in_and_all_schemes_it_named() {
+        let mut stored = config(&TaskId::new("00-task"), "hook");
+        assert_eq!(read_config(&write_config(&stored)).unwrap(), stored);
+        stored.config.version = Version::V0_3;
+        stored.config.authentication.as_mut().unwrap().schemes = vec!["Digest".into(), "Bearer".into()];
         assert_eq!(read_config(&write_config(&stored)).unwrap(), stored);
     }
 

@@ -3,7 +3,7 @@
 use gateway_domain::{
     Artifact, ArtifactId, AuthenticationInfo, ContextId, Message, MessageId, Part, PushNotificationConfigId,
     PushNotificationConfigRow, Role, Scope, Subject, TaskId, TaskPushNotificationConfig, Tenant, Timestamp,
-    decide::NewTask, push::StoredConfig,
+    Version, decide::NewTask, push::StoredConfig,
 };
 
 /// 2026-01-31T09:00:00Z
@@ -72,7 +72,9 @@ pub fn config(task: &TaskId, id: &str) -> StoredConfig {
             authentication: Some(AuthenticationInfo {
                 scheme: "Bearer".to_owned(),
                 credentials: Some(format!("credentials of {id}")),
+                schemes: Vec::new(),
             }),
+            version: Version::V1_0,
         },
     }
 }

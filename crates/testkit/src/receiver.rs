@@ -54,7 +54,10 @@ impl Call {
         let text = &self.body["artifactUpdate"]["artifact"]["parts"][0]["text"];
         let state = &self.body["statusUpdate"]["status"]["state"];
         let task = &self.body["task"]["status"]["state"];
-        let found = [text, state, task].into_iter().find_map(Value::as_str);
+        let task_of_0_3 = &self.body["status"]["state"];
+        let found = [text, state, task, task_of_0_3]
+            .into_iter()
+            .find_map(Value::as_str);
         found.unwrap_or_else(|| panic!("{}", self.body)).to_owned()
     }
 }

@@ -16,6 +16,7 @@ pub use request::{
     list_tasks, send_message, subscribe_to_task,
 };
 pub use task::{sent, stream_response, task, tasks};
+pub(crate) use task::{state, timestamp};
 
 mod agent;
 mod card;
@@ -23,10 +24,10 @@ mod message;
 mod push;
 mod request;
 mod task;
-mod value;
+pub(crate) mod value;
 
 /// Reads a whole message; nothing goes through once a fault was found.
-fn whole<T>(read: impl FnOnce(&mut Faults, &At<'_>) -> Option<T>) -> Result<T, Error> {
+pub(crate) fn whole<T>(read: impl FnOnce(&mut Faults, &At<'_>) -> Option<T>) -> Result<T, Error> {
     let mut faults = Faults::default();
     match read(&mut faults, &At::Root) {
         Some(value) if faults.0.is_empty() => Ok(value),
@@ -36,14 +37,18 @@ fn whole<T>(read: impl FnOnce(&mut Faults, &At<'_>) -> Option<T>) -> Result<T, E
 
 /// What was found wrong so far.
 #[derive(Default)]
-struct Faults(Vec<Violation>);
+pub(crate) struct Faults(Vec<Violation>);
 
 /// The most faults that one answer lists; a message may have as many as it has fields.
 const MOST_FAULTS: usize = 100;
 
 impl Faults {
     /// Notes a fault. Whoever does may go on with any value, since no value comes of it.
-    fn add<T>(&mut self, at: &At<'_>, description: impl Into<std::borrow::Cow<'static, str>>) -> Option<T> {
+    pub(crate) fn add<T>(
+        &mut self,
+        at: &At<'_>,
+        description: impl Into<std::borrow::Cow<'static, str>>,
+    ) -> Option<T> {
         if self.0.len() < MOST_FAULTS {
             self.0.push(Violation {
                 field: at.to_string().into(),
@@ -53,13 +58,13 @@ impl Faults {
         None
     }
 
-    fn required<T>(&mut self, at: &At<'_>, value: Option<T>) -> Option<T> {
+    pub(crate) fn required<T>(&mut self, at: &At<'_>, value: Option<T>) -> Option<T> {
         value.or_else(|| self.add(at, "is required"))
     }
 }
 
 /// Where a reader is. Lives on the stack, so that a path costs nothing until there is a fault to name.
-enum At<'a> {
+pub(crate) enum At<'a> {
     /// The request itself.
     Root,
     /// A field, by its JSON name.
@@ -69,11 +74,11 @@ enum At<'a> {
 }
 
 impl<'a> At<'a> {
-    fn field(&'a self, name: &'a str) -> At<'a> {
+    pub(crate) fn field(&'a self, name: &'a str) -> At<'a> {
         At::Field(self, name)
     }
 
-    fn item(&'a self, index: usize) -> At<'a> {
+    pub(crate) fn item(&'a self, index: usize) -> At<'a> {
         At::Item(self, index)
     }
 }
@@ -90,7 +95,7 @@ impl fmt::Display for At<'_> {
 }
 
 /// Reads the members of a repeated field, each at its place.
-fn each<P, T>(
+pub(crate) fn each<P, T>(
     items: Vec<P>,
     faults: &mut Faults,
     at: &At<'_>,
@@ -104,6 +109,6 @@ fn each<P, T>(
 }
 
 /// A text that may be absent.
-fn non_empty(text: String) -> Option<String> {
+pub(crate) fn non_empty(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }

@@ -18,6 +18,6 @@ mod task;
 mod value;
 
 /// Where protobuf has no absence the empty string says it.
-fn or_empty(text: Option<&impl ToString>) -> String {
+pub(crate) fn or_empty(text: Option<&impl ToString>) -> String {
     text.map(ToString::to_string).unwrap_or_default()
 }

@@ -115,7 +115,7 @@ pub const TABLE: [Row; 27] = [
     told(TenantNotServed, -32602, GrpcStatus::NotFound, 404).at("tenant"),
 ];
 
-/// Which release of the specification the numbers of gRPC and HTTP+JSON are taken from; those of JSON-RPC, reasons and
+/// Which release of the specification the numbers are taken from; those of JSON-RPC differ in 0.3 only, reasons and
 /// fields are the same in all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Edition {
@@ -124,6 +124,8 @@ pub enum Edition {
     V1_0_1,
     /// [`TABLE`], but for [`OTHERWISE_IN_1_0_0`].
     V1_0_0,
+    /// [`TABLE`], but for [`OTHERWISE_IN_0_3`]: what callers of that version are told, JSON-RPC included.
+    V0_3,
 }
 
 /// The rows that 1.0.0 had otherwise.
@@ -136,15 +138,23 @@ pub const OTHERWISE_IN_1_0_0: [Row; 6] = [
     otherwise(VersionNotSupported, GrpcStatus::Unimplemented, 400),
 ];
 
+/// The rows that 0.3 has otherwise: it knows no error for an extension that was not declared.
+pub const OTHERWISE_IN_0_3: [Row; 1] =
+    [
+        told(ExtensionSupportRequired, -32600, GrpcStatus::InvalidArgument, 400)
+            .because("EXTENSION_SUPPORT_REQUIRED"),
+    ];
+
 impl Edition {
     /// How this edition tells an error.
     pub fn row_of(self, error: &Error) -> &'static Row {
-        const OTHERWISE: &[Row] = &OTHERWISE_IN_1_0_0;
-        let otherwise = match self {
-            Self::V1_0_1 => None,
-            Self::V1_0_0 => OTHERWISE.iter().find(|row| row.kind == error.kind()),
+        let otherwise: &'static [Row] = match self {
+            Self::V1_0_1 => &[],
+            Self::V1_0_0 => &OTHERWISE_IN_1_0_0,
+            Self::V0_3 => &OTHERWISE_IN_0_3,
         };
-        otherwise.unwrap_or_else(|| row_of(error))
+        let found = otherwise.iter().find(|row| row.kind == error.kind());
+        found.unwrap_or_else(|| row_of(error))
     }
 }
 

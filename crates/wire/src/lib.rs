@@ -11,4 +11,5 @@ pub mod operations;
 pub mod params;
 pub mod pb;
 pub mod schema;
+pub mod v0_3;
 pub mod weight;

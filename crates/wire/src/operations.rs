@@ -1,16 +1,18 @@
 //! The operation table: what each operation is called on each binding. Routers, clients and tests are built from it.
 //!
-//! Names of version 1.0. Matching a request against a [`Route`], percent-decoding included, is the binding's.
+//! Two tables, one for each version, in the same form. Matching a request against a [`Route`], percent-decoding included, is the binding's.
 
-use gateway_domain::{Operation, principal::Actor};
+use gateway_domain::{Operation, Version, principal::Actor};
 
 use Verb::{Delete, Get, Post};
 
 /// What one operation is called.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// The operation.
     pub operation: Operation,
+    /// The version whose names these are; an agent's are ours and of the one version that agents speak.
+    pub version: Version,
     /// The JSON-RPC method (§9.4); on the agent listener the wire name.
     pub jsonrpc: &'static str,
     /// The full name of the gRPC service (§10).
@@ -27,7 +29,8 @@ pub struct Row {
 pub struct Route {
     /// The HTTP method.
     pub verb: Verb,
-    /// The path as the proto writes it, such as `/tasks/{id=*}:cancel`; variables are field names of the request.
+    /// The path as the proto writes it, such as `/tasks/{id=*}:cancel`; variables are field names of the request. A
+    /// variable with slashes in it, `{name=tasks/*}`, has one [`Segment::Variable`] for each of its stars.
     pub path: &'static str,
 }
 
@@ -44,18 +47,25 @@ pub enum Verb {
 
 /// Service of the clients' operations.
 pub const CLIENT_SERVICE: &str = "lf.a2a.v1.A2AService";
+/// Service of the clients' operations in version 0.3.
+pub const CLIENT_SERVICE_0_3: &str = "a2a.v1.A2AService";
 /// Service of the agents' operations.
 pub const AGENT_SERVICE: &str = "gateway.agent.v1.AgentService";
 /// Stands before a client's route where the tenant is in the path (§8.3.2).
 pub const TENANT_PREFIX: &str = "/{tenant}";
+/// Every path of version 0.3 begins with it, behind the tenant where there is one.
+pub const PATH_0_3: &str = "v1";
 /// Where the agent card is read (§8.2); no operation, and asked without a version.
 pub const AGENT_CARD_PATH: &str = "/.well-known/agent-card.json";
+/// Where clients of 0.3 look for the card that find none at [`AGENT_CARD_PATH`]; of old it was only here.
+pub const AGENT_CARD_PATH_OF_OLD: &str = "/.well-known/agent.json";
 
 /// A client's operation has one name everywhere.
 macro_rules! client {
     ($operation:ident: $($route:expr),+) => {
         Row {
             operation: Operation::$operation,
+            version: Version::V1_0,
             jsonrpc: stringify!($operation),
             grpc_service: CLIENT_SERVICE,
             grpc_method: stringify!($operation),
@@ -69,6 +79,7 @@ macro_rules! agent {
     ($operation:ident $jsonrpc:literal: $($route:expr),+) => {
         Row {
             operation: Operation::$operation,
+            version: Version::V1_0,
             jsonrpc: $jsonrpc,
             grpc_service: AGENT_SERVICE,
             grpc_method: stringify!($operation),
@@ -77,7 +88,21 @@ macro_rules! agent {
     };
 }
 
-/// Every operation once.
+/// In version 0.3 a client's operation has another name on each binding.
+macro_rules! client_0_3 {
+    ($operation:ident $jsonrpc:literal $method:literal: $($route:expr),+) => {
+        Row {
+            operation: Operation::$operation,
+            version: Version::V0_3,
+            jsonrpc: $jsonrpc,
+            grpc_service: CLIENT_SERVICE_0_3,
+            grpc_method: $method,
+            routes: &[$($route),+],
+        }
+    };
+}
+
+/// Every operation once, by its names of version 1.0.
 pub const TABLE: [Row; 21] = [
     client!(SendMessage: post("/message:send")),
     client!(SendStreamingMessage: post("/message:stream")),
@@ -103,19 +128,58 @@ pub const TABLE: [Row; 21] = [
     agent!(AllPushNotificationConfigs "allPushNotificationConfigs": get("/allPushNotificationConfigs")),
 ];
 
-/// The names of an operation.
+/// The operations that version 0.3 has, in the order of [`TABLE`]. There is no list of tasks.
+pub const TABLE_0_3: [Row; 10] = [
+    client_0_3!(SendMessage "message/send" "SendMessage": post("/v1/message:send")),
+    client_0_3!(SendStreamingMessage "message/stream" "SendStreamingMessage": post("/v1/message:stream")),
+    client_0_3!(GetTask "tasks/get" "GetTask": get("/v1/{name=tasks/*}")),
+    client_0_3!(CancelTask "tasks/cancel" "CancelTask": post("/v1/{name=tasks/*}:cancel")),
+    // The proto has GET, the text of the specification POST: both are served.
+    client_0_3!(SubscribeToTask "tasks/resubscribe" "TaskSubscription":
+        get("/v1/{name=tasks/*}:subscribe"), post("/v1/{name=tasks/*}:subscribe")),
+    client_0_3!(CreateTaskPushNotificationConfig "tasks/pushNotificationConfig/set" "CreateTaskPushNotificationConfig":
+        post("/v1/{parent=tasks/*/pushNotificationConfigs}")),
+    client_0_3!(GetTaskPushNotificationConfig "tasks/pushNotificationConfig/get" "GetTaskPushNotificationConfig":
+        get("/v1/{name=tasks/*/pushNotificationConfigs/*}")),
+    client_0_3!(ListTaskPushNotificationConfigs "tasks/pushNotificationConfig/list" "ListTaskPushNotificationConfig":
+        get("/v1/{parent=tasks/*}/pushNotificationConfigs")),
+    client_0_3!(DeleteTaskPushNotificationConfig "tasks/pushNotificationConfig/delete" "DeleteTaskPushNotificationConfig":
+        delete("/v1/{name=tasks/*/pushNotificationConfigs/*}")),
+    client_0_3!(GetExtendedAgentCard "agent/getAuthenticatedExtendedCard" "GetAgentCard": get("/v1/card")),
+];
+
+/// Every row of both versions, those of 1.0 first.
+pub fn rows() -> impl Iterator<Item = &'static Row> + Clone {
+    const ROWS: [&[Row]; 2] = [&TABLE, &TABLE_0_3];
+    ROWS.into_iter().flatten()
+}
+
+/// The rows of a listener for `actor`.
+pub fn rows_of(actor: Actor) -> impl Iterator<Item = &'static Row> + Clone {
+    rows().filter(move |row| row.operation.actor() == actor)
+}
+
+/// The names of an operation in a version, where that version has it.
+pub fn row_in(version: Version, operation: Operation) -> Option<&'static Row> {
+    rows().find(|row| row.version == version && row.operation == operation)
+}
+
+/// The names of an operation in version 1.0.
 pub fn row(operation: Operation) -> &'static Row {
     // `TABLE` names each operation at its own place, which a test holds.
     const ROWS: &[Row] = &TABLE;
     &ROWS[operation as usize]
 }
 
-/// The operation of a JSON-RPC method, among those of a listener for `actor`.
-pub fn by_jsonrpc(actor: Actor, method: &str) -> Option<Operation> {
-    TABLE
-        .iter()
-        .find(|row| row.operation.actor() == actor && row.jsonrpc == method)
-        .map(|row| row.operation)
+/// The operation of a JSON-RPC method in any version, among those of a listener for `actor`.
+pub fn by_jsonrpc(actor: Actor, method: &str) -> Option<&'static Row> {
+    rows_of(actor).find(|row| row.jsonrpc == method)
+}
+
+/// The operation of a gRPC path in any version, among those of a listener for `actor`.
+pub fn by_grpc(actor: Actor, path: &str) -> Option<&'static Row> {
+    let (service, method) = path.strip_prefix('/')?.split_once('/')?;
+    rows_of(actor).find(|row| row.grpc_service == service && row.grpc_method == method)
 }
 
 impl Row {
@@ -137,14 +201,20 @@ pub enum Segment {
 impl Route {
     /// What stands between the slashes, without the custom verb.
     pub fn segments(&self) -> impl Iterator<Item = Segment> {
-        self.split()
-            .0
-            .split('/')
-            .skip(1)
-            .map(|segment| match segment.strip_prefix('{') {
-                Some(variable) => Segment::Variable(variable.trim_end_matches("=*}")),
-                None => Segment::Literal(segment),
+        let pieces = self.split().0.split('/').skip(1);
+        pieces.scan("", |variable, piece| {
+            let piece = match piece.strip_prefix('{').and_then(|piece| piece.split_once('=')) {
+                Some((name, piece)) => {
+                    *variable = name;
+                    piece
+                }
+                None => piece,
+            };
+            Some(match piece.trim_end_matches('}') {
+                "*" => Segment::Variable(variable),
+                literal => Segment::Literal(literal),
             })
+        })
     }
 
     /// What follows the last segment after a colon: `cancel`.
@@ -186,42 +256,104 @@ const fn delete(path: &'static str) -> Route {
 mod tests {
     use std::collections::BTreeSet;
 
-    use gateway_domain::{Operation, principal::Actor};
+    use gateway_domain::{Operation, Version, principal::Actor};
 
-    use super::{Segment, TABLE, by_jsonrpc, get, post, row};
+    use super::{
+        PATH_0_3, Route, Segment, TABLE, TABLE_0_3, by_grpc, by_jsonrpc, get, post, row, row_in, rows,
+        rows_of,
+    };
 
     #[test]
     fn every_operation_stands_once_and_at_its_own_place() {
         assert!(Operation::all().eq(TABLE.iter().map(|row| row.operation)));
         for operation in Operation::all() {
             assert_eq!(row(operation).operation, operation);
+            assert_eq!(row_in(Version::V1_0, operation), Some(row(operation)));
+        }
+    }
+
+    #[test]
+    fn version_0_3_has_every_operation_of_clients_but_the_list_of_tasks() {
+        let clients = Operation::CLIENT.into_iter();
+        assert!(
+            clients
+                .filter(|operation| *operation != Operation::ListTasks)
+                .eq(TABLE_0_3.iter().map(|row| row.operation))
+        );
+        assert_eq!(row_in(Version::V0_3, Operation::ListTasks), None);
+        for row in rows() {
+            assert_eq!(row_in(row.version, row.operation), Some(row));
+            for route in row.routes {
+                let begins = route.segments().next() == Some(Segment::Literal(PATH_0_3));
+                assert_eq!(begins, row.version == Version::V0_3, "{}", route.path);
+            }
         }
     }
 
     #[test]
     fn no_name_and_no_route_means_two_operations_on_one_listener() {
         for actor in [Actor::Client, Actor::Agent] {
-            let rows = || TABLE.iter().filter(|row| row.operation.actor() == actor);
-            let methods: BTreeSet<_> = rows().map(|row| row.jsonrpc).collect();
-            assert_eq!(methods.len(), rows().count());
-            let routes: Vec<_> = rows()
-                .flat_map(|row| row.routes)
-                .map(|r| (r.verb.name(), r.path))
-                .collect();
+            let rows = rows_of(actor);
+            let methods: BTreeSet<_> = rows.clone().map(|row| row.jsonrpc).collect();
+            assert_eq!(methods.len(), rows.clone().count());
+            let paths: BTreeSet<_> = rows.clone().map(|row| row.grpc_path()).collect();
+            assert_eq!(paths.len(), rows.clone().count());
+            let form = |route: &Route| {
+                let segments = route.segments().map(|segment| match segment {
+                    Segment::Literal(literal) => literal,
+                    Segment::Variable(_) => "*",
+                });
+                (
+                    route.verb.name(),
+                    segments.collect::<Vec<_>>(),
+                    route.custom_verb(),
+                )
+            };
+            let routes: Vec<_> = rows.flat_map(|row| row.routes).map(form).collect();
             assert_eq!(routes.iter().collect::<BTreeSet<_>>().len(), routes.len());
         }
     }
 
     #[test]
     fn a_listener_knows_the_methods_of_its_own_actor_only() {
-        assert_eq!(by_jsonrpc(Actor::Client, "GetTask"), Some(Operation::GetTask));
-        assert_eq!(by_jsonrpc(Actor::Agent, "GetTask"), None);
-        assert_eq!(
-            by_jsonrpc(Actor::Agent, "tasks:work"),
-            Some(Operation::StartWorking)
-        );
-        assert_eq!(by_jsonrpc(Actor::Client, "tasks:work"), None);
-        assert_eq!(by_jsonrpc(Actor::Client, "gettask"), None);
+        let found = |actor, method| by_jsonrpc(actor, method).map(|row| (row.version, row.operation));
+        let get = Operation::GetTask;
+        assert_eq!(found(Actor::Client, "GetTask"), Some((Version::V1_0, get)));
+        assert_eq!(found(Actor::Client, "tasks/get"), Some((Version::V0_3, get)));
+        let work = (Version::V1_0, Operation::StartWorking);
+        assert_eq!(found(Actor::Agent, "tasks:work"), Some(work));
+        for (actor, method) in [
+            (Actor::Agent, "GetTask"),
+            (Actor::Agent, "tasks/get"),
+            (Actor::Client, "tasks:work"),
+            (Actor::Client, "gettask"),
+            (Actor::Client, "tasks/list"),
+        ] {
+            assert_eq!(found(actor, method), None, "{method}");
+        }
+    }
+
+    #[test]
+    fn a_grpc_path_means_an_operation_of_its_own_listener_only() {
+        for row in rows() {
+            for actor in [Actor::Client, Actor::Agent] {
+                let expected = (row.operation.actor() == actor).then_some(row);
+                assert_eq!(by_grpc(actor, &row.grpc_path()), expected, "{}", row.grpc_path());
+            }
+        }
+        for path in [
+            "",
+            "/",
+            "GetTask",
+            "/lf.a2a.v1.A2AService",
+            "/lf.a2a.v1.A2AService/",
+            "/lf.a2a.v1.A2AService/gettask",
+            "/lf.a2a.v1.A2AService/GetTask/",
+            "/lf.a2a.v1.A2AService/TaskSubscription",
+            "/a2a.v1.A2AService/ListTasks",
+        ] {
+            assert_eq!(by_grpc(Actor::Client, path), None, "{path}");
+        }
     }
 
     #[test]
@@ -237,6 +369,17 @@ mod tests {
             ]
         );
         assert_eq!(route.custom_verb(), None);
+        let route = get("/v1/{name=tasks/*/pushNotificationConfigs/*}");
+        assert_eq!(
+            route.segments().collect::<Vec<_>>(),
+            [
+                Segment::Literal("v1"),
+                Segment::Literal("tasks"),
+                Segment::Variable("name"),
+                Segment::Literal("pushNotificationConfigs"),
+                Segment::Variable("name"),
+            ]
+        );
         let route = post("/tasks/{id=*}:cancel");
         assert_eq!(route.segments().last(), Some(Segment::Variable("id")));
         assert_eq!(route.custom_verb(), Some("cancel"));

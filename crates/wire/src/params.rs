@@ -1,5 +1,7 @@
 //! Names of what travels beside a payload: service parameters (§3.2.6), headers of webhooks, media types.
 
+use gateway_domain::Version;
+
 /// A service parameter. HTTP headers and gRPC metadata know no case, query parameters do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter {
@@ -26,6 +28,14 @@ pub const EXTENSIONS_0_3: Parameter = Parameter {
     name: "X-A2A-Extensions",
     header: "x-a2a-extensions",
 };
+
+/// The extensions as a version calls them.
+pub const fn extensions(version: Version) -> Parameter {
+    match version {
+        Version::V1_0 => EXTENSIONS,
+        Version::V0_3 => EXTENSIONS_0_3,
+    }
+}
 
 /// The cursor of the last event seen. In a query it has another name, since there it is written by hand.
 pub const LAST_EVENT_ID: Parameter = Parameter {

@@ -12,7 +12,7 @@ mod generated {
     include!(concat!(env!("OUT_DIR"), "/mod.rs"));
 }
 
-pub use generated::{gateway::agent::v1 as agent, lf::a2a::v1};
+pub use generated::{a2a::v1 as v0_3, gateway::agent::v1 as agent, lf::a2a::v1};
 
 /// Every descriptor of `proto/` as an encoded `FileDescriptorSet`, options kept; for reflection.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));

@@ -26,7 +26,21 @@ use crate::{operations, pb};
 /// # Errors
 /// PayloadTooLarge where its values would take more than [`MAX_VALUE_BYTES`], texts and bytes not counted.
 pub fn check(operation: Operation, bytes: &[u8]) -> Result<(), Error> {
-    let shape = SHAPES.inputs[operation as usize];
+    weigh(SHAPES.inputs[operation as usize], bytes)
+}
+
+/// The same for a request of version 0.3; what that version does not have weighs nothing.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_0_3(operation: Operation, bytes: &[u8]) -> Result<(), Error> {
+    let place = operations::TABLE_0_3
+        .iter()
+        .position(|row| row.operation == operation);
+    place.map_or(Ok(()), |place| weigh(SHAPES.inputs_0_3[place], bytes))
+}
+
+fn weigh(shape: usize, bytes: &[u8]) -> Result<(), Error> {
     let mut scale = Scale {
         room: MAX_VALUE_BYTES,
     };
@@ -107,6 +121,8 @@ struct Shapes {
     all: Vec<Shape>,
     /// The request of each operation, in the order of the operation table.
     inputs: Vec<usize>,
+    /// The same of version 0.3.
+    inputs_0_3: Vec<usize>,
 }
 
 struct Shape {
@@ -171,6 +187,7 @@ impl Shapes {
             |row| input(row).expect("a test holds that the operation table names methods of the protos");
         Self {
             inputs: operations::TABLE.iter().map(input).collect(),
+            inputs_0_3: operations::TABLE_0_3.iter().map(input).collect(),
             all: named
                 .iter()
                 .map(|(name, message)| shape(name, message, &places))
@@ -219,8 +236,13 @@ mod tests {
     use prost::Message as _;
     use prost_types::{ListValue, Struct, Value, value::Kind};
 
-    use super::{MAX_VALUE_BYTES, MESSAGE_BYTES, OBJECT_BYTES, SHAPES, TEXT_BYTES, VALUE_BYTES, check};
-    use crate::{operations::TABLE, pb::v1};
+    use super::{
+        MAX_VALUE_BYTES, MESSAGE_BYTES, OBJECT_BYTES, SHAPES, TEXT_BYTES, VALUE_BYTES, check, check_0_3,
+    };
+    use crate::{
+        operations::{TABLE, TABLE_0_3},
+        pb::{v0_3, v1},
+    };
 
     fn send(message: v1::Message) -> Vec<u8> {
         let request = v1::SendMessageRequest {
@@ -261,6 +283,28 @@ mod tests {
         for row in &TABLE {
             check(row.operation, &[]).unwrap();
         }
+        assert_eq!(SHAPES.inputs_0_3.len(), TABLE_0_3.len());
+        for row in &TABLE_0_3 {
+            check_0_3(row.operation, &[]).unwrap();
+        }
+    }
+
+    #[test]
+    fn messages_of_0_3_are_bounded_as_well() {
+        let parts = |count| {
+            let request = v0_3::SendMessageRequest {
+                request: Some(v0_3::Message {
+                    content: vec![v0_3::Part::default(); count],
+                    ..Default::default()
+                }),
+                ..Default::default()
+            };
+            let judged = check_0_3(Operation::SendMessage, &request.encode_to_vec());
+            judged.err().map(|error| error.kind())
+        };
+        let most = MAX_VALUE_BYTES / MESSAGE_BYTES;
+        assert_eq!(parts(most - 1), None);
+        assert_eq!(parts(most), Some(ErrorKind::PayloadTooLarge));
     }
 
     #[test]

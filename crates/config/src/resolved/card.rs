@@ -16,14 +16,16 @@ use crate::{fault::Fault, typed};
 #[derive(Debug, Clone)]
 pub struct Card {
     said: typed::Card,
+    /// In which form it is served.
+    pub form: typed::CardForm,
     /// How long clients may keep it.
     pub max_age: Duration,
 }
 
 pub(super) fn resolve(said: typed::Card, faults: &mut Vec<Fault>) -> Card {
     check(&said, faults);
-    let max_age = said.max_age.0;
-    Card { said, max_age }
+    let (form, max_age) = (said.form, said.max_age.0);
+    Card { said, form, max_age }
 }
 
 impl Card {

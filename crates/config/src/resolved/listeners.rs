@@ -33,6 +33,8 @@ pub struct Listeners {
 pub struct ClientListener {
     /// Where; port 0 lets the system choose.
     pub address: SocketAddr,
+    /// The versions served, each once, the preferred one first; there is one at least.
+    pub versions: Vec<Version>,
     /// The version of a request that names none.
     pub assumed_version: Version,
 }
@@ -86,6 +88,7 @@ fn key(binding: Binding) -> &'static str {
 
 pub(super) fn resolve(typed: &typed::Listeners, faults: &mut Vec<Fault>) -> Listeners {
     check_addresses(typed, faults);
+    check_versions(typed, faults);
     let listeners = Listeners {
         client: client(&typed.client),
         grpc: client(&typed.grpc),
@@ -107,11 +110,34 @@ pub(super) fn resolve(typed: &typed::Listeners, faults: &mut Vec<Fault>) -> List
 fn client(typed: &typed::ClientListener) -> Option<ClientListener> {
     Some(ClientListener {
         address: typed.address.at()?,
-        assumed_version: match typed.assumed_version {
-            TypedVersion::V0_3 => Version::V0_3,
-            TypedVersion::V1_0 => Version::V1_0,
-        },
+        versions: typed.versions.iter().copied().map(version).collect(),
+        assumed_version: version(typed.assumed_version),
     })
+}
+
+fn version(typed: TypedVersion) -> Version {
+    match typed {
+        TypedVersion::V0_3 => Version::V0_3,
+        TypedVersion::V1_0 => Version::V1_0,
+    }
+}
+
+fn check_versions(typed: &typed::Listeners, faults: &mut Vec<Fault>) {
+    for (name, listener) in [
+        ("client", &typed.client),
+        ("grpc", &typed.grpc),
+        ("jsonrpc", &typed.jsonrpc),
+        ("rest", &typed.rest),
+    ] {
+        let versions = &listener.versions;
+        let repeated = (1..versions.len()).any(|at| versions[..at].contains(&versions[at]));
+        let fault = match versions.is_empty() {
+            true => "must name a version at least: nothing would be served",
+            false if repeated => "names a version twice",
+            false => continue,
+        };
+        faults.push(Fault::of(format!("listeners.{name}.versions"), fault));
+    }
 }
 
 /// Every listener's address with the path of its setting.

@@ -37,6 +37,9 @@ pub struct Card {
     /// Media types that the agent gives.
     #[schemars(example = ["text/plain"])]
     pub output_modes: Option<Vec<String>>,
+    /// In which form the card is served: `both` has the fields of protocol 0.3 beside those of 1.0, each side passes
+    /// over the other's; `1.0` has its own alone. /.well-known/agent.json always has the form of 0.3.
+    pub form: CardForm,
     /// How long clients may keep the card before they ask again.
     #[schemars(extend("x-min" = "0 s", "x-max" = "7 d"))]
     pub max_age: Period,
@@ -63,6 +66,7 @@ impl Default for Card {
             push_notifications: true,
             input_modes: None,
             output_modes: None,
+            form: CardForm::Both,
             max_age: Period(Duration::from_secs(300)),
             provider: None,
             skills: None,
@@ -70,6 +74,18 @@ impl Default for Card {
             extended: None,
         }
     }
+}
+
+/// Forms of the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub enum CardForm {
+    /// For clients of either version.
+    #[default]
+    #[serde(rename = "both")]
+    Both,
+    /// For clients of 1.0.
+    #[serde(rename = "1.0")]
+    V1_0,
 }
 
 /// Who offers the agent.

@@ -49,6 +49,8 @@ fn local(port: u16) -> Address {
 pub struct ClientListener {
     /// IP address and port, or `off`.
     pub address: Address,
+    /// The protocol versions that are served, the preferred one first.
+    pub versions: Vec<Version>,
     /// The protocol version of a request that names none. The specification says 0.3 (§3.6.2).
     pub assumed_version: Version,
 }
@@ -57,6 +59,7 @@ impl ClientListener {
     fn at(address: Address) -> Self {
         Self {
             address,
+            versions: vec![Version::V1_0, Version::V0_3],
             assumed_version: Version::V0_3,
         }
     }

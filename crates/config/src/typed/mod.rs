@@ -14,7 +14,7 @@ mod store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use card::{Card, Extended, Extension, Provider, Skill};
+pub use card::{Card, CardForm, Extended, Extension, Provider, Skill};
 pub use connections::Connections;
 pub use limits::Limits;
 pub use listeners::{ClientListener, Listener, Listeners, PublicUrls, Version};

@@ -14,7 +14,7 @@ pub use validate::{MAX_PAGE_SIZE, check_action, check_direct_message};
 
 use crate::{
     Artifact, ContextId, Error, ErrorKind, Message, Operation, PushNotificationConfigId, TaskId,
-    TaskPushNotificationConfig, TaskState, Tenant, Timestamp, json::Object, lifecycle::Move,
+    TaskPushNotificationConfig, TaskState, Tenant, Timestamp, Version, json::Object, lifecycle::Move,
 };
 
 /// A valid request.
@@ -28,7 +28,7 @@ pub enum Request {
     CancelTask(CancelTask),
     SubscribeToTask(SubscribeToTask),
     CreateTaskPushNotificationConfig(CreateConfig),
-    GetTaskPushNotificationConfig(ConfigKey),
+    GetTaskPushNotificationConfig(GetConfig),
     ListTaskPushNotificationConfigs(ListConfigs),
     DeleteTaskPushNotificationConfig(ConfigKey),
     GetExtendedAgentCard(GetExtendedAgentCard),
@@ -61,6 +61,8 @@ pub struct SendConfiguration {
     pub history_length: Option<u32>,
     /// Answer with the task as soon as it is stored.
     pub return_immediately: bool,
+    /// Whose rules say where a stream ends.
+    pub version: Version,
 }
 
 /// GetTask (§3.1.3).
@@ -120,6 +122,8 @@ pub struct SubscribeToTask {
     pub tenant: Option<Tenant>,
     /// Which task.
     pub id: TaskId,
+    /// Whose rules say where the stream ends. By those of 0.3 a task that has ended is answered with the task.
+    pub version: Version,
 }
 
 /// CreateTaskPushNotificationConfig (§3.1.7).
@@ -133,7 +137,28 @@ pub struct CreateConfig {
     pub config: TaskPushNotificationConfig,
 }
 
-/// GetTaskPushNotificationConfig and DeleteTaskPushNotificationConfig (§3.1.8, §3.1.10).
+/// GetTaskPushNotificationConfig (§3.1.8).
+#[derive(Debug, Clone, PartialEq)]
+pub struct GetConfig {
+    /// The task's tenant.
+    pub tenant: Option<Tenant>,
+    /// Which task.
+    pub task_id: TaskId,
+    /// Which of its configurations; nothing means the first, which only 0.3 can say.
+    pub id: Option<PushNotificationConfigId>,
+}
+
+impl From<ConfigKey> for GetConfig {
+    fn from(key: ConfigKey) -> Self {
+        Self {
+            tenant: key.tenant,
+            task_id: key.task_id,
+            id: Some(key.id),
+        }
+    }
+}
+
+/// A configuration by its names: DeleteTaskPushNotificationConfig (§3.1.10), and what [`GetConfig`] is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConfigKey {
     /// The task's tenant.
@@ -153,6 +178,8 @@ pub struct ListConfigs {
     pub task_id: TaskId,
     /// Which page.
     pub page: PageRequest,
+    /// By the rules of 0.3 a token is good for pages of the same size only.
+    pub version: Version,
 }
 
 /// A page of a list by id.
@@ -165,6 +192,14 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
+    /// All rows on one page, however many there are.
+    pub fn everything() -> Self {
+        Self {
+            page_size: Some(u32::MAX),
+            page_token: String::new(),
+        }
+    }
+
     /// How many rows the page may hold.
     pub(crate) fn rows(&self) -> usize {
         usize::try_from(self.page_size.unwrap_or(MAX_PAGE_SIZE)).unwrap_or(usize::MAX)
@@ -176,6 +211,20 @@ impl PageRequest {
 pub struct GetExtendedAgentCard {
     /// Whose agent.
     pub tenant: Option<Tenant>,
+    /// What a caller gets who is not shown the extended card.
+    pub otherwise: OtherwiseCard,
+}
+
+/// What is answered where there is no extended card for the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OtherwiseCard {
+    /// The error that says why (§3.1.11).
+    #[default]
+    Refuse,
+    /// The public card: GetAgentCard of 0.3.
+    PublicCard,
+    /// ExtendedAgentCardNotConfigured, whatever the reason: `agent/getAuthenticatedExtendedCard` of 0.3.
+    NotConfigured,
 }
 
 /// A command of the agent side.
@@ -215,8 +264,8 @@ impl Request {
             Self::CancelTask(request) => request.tenant.as_ref(),
             Self::SubscribeToTask(request) => request.tenant.as_ref(),
             Self::CreateTaskPushNotificationConfig(request) => request.tenant.as_ref(),
-            Self::GetTaskPushNotificationConfig(request)
-            | Self::DeleteTaskPushNotificationConfig(request) => request.tenant.as_ref(),
+            Self::GetTaskPushNotificationConfig(request) => request.tenant.as_ref(),
+            Self::DeleteTaskPushNotificationConfig(request) => request.tenant.as_ref(),
             Self::ListTaskPushNotificationConfigs(request) => request.tenant.as_ref(),
             Self::GetExtendedAgentCard(request) => request.tenant.as_ref(),
             Self::AgentCommand(_) | Self::AllTasks(_) | Self::AllPushNotificationConfigs(_) => None,
@@ -232,8 +281,8 @@ impl Request {
             Self::CancelTask(request) => &mut request.tenant,
             Self::SubscribeToTask(request) => &mut request.tenant,
             Self::CreateTaskPushNotificationConfig(request) => &mut request.tenant,
-            Self::GetTaskPushNotificationConfig(request)
-            | Self::DeleteTaskPushNotificationConfig(request) => &mut request.tenant,
+            Self::GetTaskPushNotificationConfig(request) => &mut request.tenant,
+            Self::DeleteTaskPushNotificationConfig(request) => &mut request.tenant,
             Self::ListTaskPushNotificationConfigs(request) => &mut request.tenant,
             Self::GetExtendedAgentCard(request) => &mut request.tenant,
             Self::AgentCommand(_) | Self::AllTasks(_) | Self::AllPushNotificationConfigs(_) => return,
@@ -251,8 +300,8 @@ impl Request {
             Self::CancelTask(request) => Some(&request.id),
             Self::SubscribeToTask(request) => Some(&request.id),
             Self::CreateTaskPushNotificationConfig(request) => Some(&request.task_id),
-            Self::GetTaskPushNotificationConfig(request)
-            | Self::DeleteTaskPushNotificationConfig(request) => Some(&request.task_id),
+            Self::GetTaskPushNotificationConfig(request) => Some(&request.task_id),
+            Self::DeleteTaskPushNotificationConfig(request) => Some(&request.task_id),
             Self::ListTaskPushNotificationConfigs(request) => Some(&request.task_id),
             Self::AgentCommand(request) => Some(&request.id),
             Self::ListTasks(_)
@@ -334,7 +383,7 @@ pub fn from_json(operation: Operation, text: &[u8]) -> Result<Request, Error> {
             Request::CreateTaskPushNotificationConfig(read_json::<CreateConfig>(text)?.validate()?)
         }
         Operation::GetTaskPushNotificationConfig => {
-            Request::GetTaskPushNotificationConfig(read_json::<ConfigKey>(text)?.validate()?)
+            Request::GetTaskPushNotificationConfig(read_json::<ConfigKey>(text)?.validate()?.into())
         }
         Operation::ListTaskPushNotificationConfigs => {
             Request::ListTaskPushNotificationConfigs(read_json::<ListConfigs>(text)?.validate()?)

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use super::{
     AgentAction, AgentCommand, CancelTask, ConfigKey, CreateConfig, GetExtendedAgentCard, GetTask,
-    ListConfigs, ListTasks, PageRequest, Scalar, SendConfiguration, SendMessage, SubscribeToTask, TaskFilter,
-    params,
+    ListConfigs, ListTasks, OtherwiseCard, PageRequest, Scalar, SendConfiguration, SendMessage,
+    SubscribeToTask, TaskFilter, params,
 };
 use crate::{
     Artifact, Content, Error, Message, Operation, Outcome, Part, PushNotificationConfigId, Role, TaskId,
-    TaskPushNotificationConfig, Tenant, error::Violation, ids::id_fault, json, lifecycle::Move,
+    TaskPushNotificationConfig, Tenant, Version, error::Violation, ids::id_fault, json, lifecycle::Move,
 };
 
 /// The largest page of ListTasks (§3.1.4), and of every other list.
@@ -134,6 +134,7 @@ impl params::SendConfiguration {
             push: self.task_push_notification_config,
             history_length,
             return_immediately: self.return_immediately,
+            version: Version::V1_0,
         }
     }
 }
@@ -304,6 +305,7 @@ impl params::SubscribeToTask {
         let request = SubscribeToTask {
             tenant: tenant(self.tenant, &mut violations),
             id: TaskId::new(required_id(self.id, "id", &mut violations)),
+            version: Version::V1_0,
         };
         violations.or(request)
     }
@@ -352,6 +354,7 @@ impl params::ListConfigs {
             tenant: tenant(self.tenant, &mut violations),
             task_id: TaskId::new(required_id(self.task_id, "taskId", &mut violations)),
             page: page(self.page_size, self.page_token, &mut violations),
+            version: Version::V1_0,
         };
         violations.or(request)
     }
@@ -364,6 +367,7 @@ impl params::GetExtendedAgentCard {
         let mut violations = Violations::default();
         let request = GetExtendedAgentCard {
             tenant: tenant(self.tenant, &mut violations),
+            otherwise: OtherwiseCard::Refuse,
         };
         violations.or(request)
     }

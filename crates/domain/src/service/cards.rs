@@ -3,14 +3,30 @@
 use std::sync::Arc;
 
 use super::{Answered, Context, Service};
-use crate::{AgentCard, Error, ErrorKind, Outcome, directory::ServedAgent, reply::Body};
+use crate::{
+    AgentCard, Error, ErrorKind, Outcome, directory::ServedAgent, reply::Body, request::OtherwiseCard,
+};
 
 impl Service {
     #[allow(clippy::unused_self, reason = "an operation like the others")]
-    pub(super) fn extended_card(&self, context: &Context) -> Answered {
-        let card = extended(&context.agent, context.principal.subject.is_some())?;
+    pub(super) fn extended_card(&self, context: &Context, otherwise: OtherwiseCard) -> Answered {
+        let card = shown(&context.agent, context.principal.subject.is_some(), otherwise)?;
         Ok((Outcome::Found, Body::Card(card.clone())))
     }
+}
+
+/// The card that a caller is shown.
+fn shown(agent: &ServedAgent, named: bool, otherwise: OtherwiseCard) -> Result<&Arc<AgentCard>, Error> {
+    match (extended(agent, named), otherwise) {
+        (Err(_), OtherwiseCard::PublicCard) => Ok(&agent.card),
+        (Err(_), OtherwiseCard::NotConfigured) => Err(not_configured()),
+        (card, _) => card,
+    }
+}
+
+fn not_configured() -> Error {
+    let text = "no extended agent card is configured for this caller";
+    Error::new(ErrorKind::ExtendedAgentCardNotConfigured, text).outcome(Outcome::NotConfigured)
 }
 
 /// The extended card for a caller with or without a name.
@@ -20,9 +36,7 @@ fn extended(agent: &ServedAgent, named: bool) -> Result<&Arc<AgentCard>, Error> 
         return Err(Error::new(ErrorKind::UnsupportedOperation, text).outcome(Outcome::Unsupported));
     }
     let Some(extended) = &agent.extended_card else {
-        let text = "no extended agent card is configured";
-        let error = Error::new(ErrorKind::ExtendedAgentCardNotConfigured, text);
-        return Err(error.outcome(Outcome::NotConfigured));
+        return Err(not_configured());
     };
     if !named && !extended.open {
         let text = "the extended agent card is for authenticated callers";
@@ -37,12 +51,13 @@ mod tests {
 
     use async_trait::async_trait;
 
-    use super::extended;
+    use super::shown;
     use crate::{
         AgentCard, ErrorKind, TaskId,
         directory::{ExtendedCard, MediaTypes, ServedAgent},
         json::Object,
         ports::{Agent, AgentFault, Answer, CancelAnswer, Desk, Offer},
+        request::OtherwiseCard,
     };
 
     struct Idle;
@@ -84,8 +99,17 @@ mod tests {
             (true, Some(true), false, None),
         ] {
             let agent = agent(declared, open);
-            let answer = extended(&agent, named).map_err(|error| error.kind());
-            assert_eq!(answer.err(), refusal, "{declared} {open:?} {named}");
+            let answer = |otherwise| shown(&agent, named, otherwise).map_err(|error| error.kind());
+            let case = format!("{declared} {open:?} {named}");
+            assert_eq!(answer(OtherwiseCard::Refuse).err(), refusal, "{case}");
+            // What 0.3 answers instead: always a card, or always the same refusal.
+            assert_eq!(answer(OtherwiseCard::PublicCard).err(), None, "{case}");
+            let not_configured = refusal.map(|_| ErrorKind::ExtendedAgentCardNotConfigured);
+            assert_eq!(
+                answer(OtherwiseCard::NotConfigured).err(),
+                not_configured,
+                "{case}"
+            );
         }
     }
 }

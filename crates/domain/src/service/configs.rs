@@ -2,11 +2,11 @@
 
 use super::{Answered, Context, Inner, Service};
 use crate::{
-    Error, ErrorKind, Operation, Outcome, TaskId, TaskPushNotificationConfig, Tenant,
+    Error, ErrorKind, Operation, Outcome, TaskId, TaskPushNotificationConfig, Tenant, Version,
     ports::{ConfigPut, PutConfigError},
     push::StoredConfig,
     reply::{Body, ConfigPage},
-    request::{ConfigKey, CreateConfig, ListConfigs},
+    request::{ConfigKey, CreateConfig, GetConfig, ListConfigs},
 };
 
 impl Service {
@@ -30,13 +30,17 @@ impl Service {
         Ok((outcome, Body::Config(config)))
     }
 
-    pub(super) async fn get_config(&self, context: &Context, request: ConfigKey) -> Answered {
+    pub(super) async fn get_config(&self, context: &Context, request: GetConfig) -> Answered {
         context.require_push()?;
         self.0
             .reach(&request.task_id, &context.scope(request.tenant.as_ref()))
             .await
             .map_err(not_found)?;
-        match self.0.store().config(&request.task_id, &request.id).await? {
+        let found = match &request.id {
+            Some(id) => self.0.store().config(&request.task_id, id).await?,
+            None => self.0.store().configs(&request.task_id, None, 1).await?.pop(),
+        };
+        match found {
             Some(stored) => Ok((Outcome::Found, Body::Config(stored.config))),
             None => {
                 let text = "the task has no push notification configuration of this id";
@@ -50,16 +54,21 @@ impl Service {
         self.0
             .reach(&request.task_id, &context.scope(request.tenant.as_ref()))
             .await?;
-        let (list, of) = (
-            Operation::ListTaskPushNotificationConfigs,
-            request.task_id.as_str(),
-        );
+        let list = Operation::ListTaskPushNotificationConfigs;
+        let most = request.page.rows();
+        let of = match request.version {
+            Version::V1_0 => request.task_id.as_str(),
+            Version::V0_3 => &format!("{most} of {}", request.task_id),
+        };
         let key = &self.0.parts.page_key;
         let after = key
             .open_id(list, of, &request.page.page_token)?
             .map(crate::PushNotificationConfigId::new);
-        let most = request.page.rows();
-        let mut rows = self.0.store().configs(&request.task_id, after, most + 1).await?;
+        let mut rows = self
+            .0
+            .store()
+            .configs(&request.task_id, after, most.saturating_add(1))
+            .await?;
         let next_page_token = cut_page(&mut rows, most)
             .and_then(|last| last.config.id.as_ref())
             .map(|id| key.seal_id(list, of, id.as_str()))

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    Cursor, Error, ErrorKind, Limits, Outcome, Principal, Reply, Request, Scope, TaskId, Tenant,
+    Cursor, Error, ErrorKind, Limits, Outcome, Principal, Reply, Request, Scope, TaskId, Tenant, Version,
     decide::Stamp,
     directory::{Directory, ServedAgent},
     error::metadata,
@@ -77,6 +77,14 @@ impl Context {
     fn resumable(&self) -> bool {
         let requested = self.requested_extensions.iter().any(|uri| uri == resume::URI);
         requested && self.agent.card.declares_extension(resume::URI)
+    }
+
+    /// What this caller's streams have to be like, by the rules of a version.
+    fn rules(&self, version: Version) -> stream::Rules {
+        stream::Rules {
+            resumable: self.resumable(),
+            version,
+        }
     }
 
     /// Where a stream is to go on, which counts only where the extension is active.
@@ -218,7 +226,7 @@ impl Service {
             Request::DeleteTaskPushNotificationConfig(request) => {
                 self.delete_config(context, request).await?
             }
-            Request::GetExtendedAgentCard(_) => self.extended_card(context)?,
+            Request::GetExtendedAgentCard(request) => self.extended_card(context, request.otherwise)?,
             Request::AgentCommand(command) => self.agent_command(command).await?,
             Request::AllTasks(page) => self.all_tasks(page).await?,
             Request::AllPushNotificationConfigs(page) => self.all_configs(page).await?,

@@ -13,7 +13,7 @@ use super::{
     reachable,
     repeats::{Joined, Start, Stop},
     replicas::asked_offer,
-    stream,
+    stream::{self, Rules},
     webhooks::Placed,
 };
 use crate::{
@@ -69,7 +69,7 @@ impl Service {
 
     pub(super) async fn send_streaming_message(&self, context: &Context, request: SendMessage) -> Answered {
         context.require_streaming()?;
-        let resumable = context.resumable();
+        let rules = context.rules(request.configuration.version);
         match self.begin(context, request).await? {
             Start::Begun(begun) if begun.joined.is_some() => {
                 let Begun {
@@ -78,10 +78,10 @@ impl Service {
                     pulse,
                     ..
                 } = begun;
-                let events = stream::from_snapshot(&self.0, snapshot, cursor, pulse, resumable);
+                let events = stream::from_snapshot(&self.0, snapshot, cursor, pulse, rules);
                 Ok((begun.outcome, Body::Stream(events)))
             }
-            Start::Begun(begun) => self.stream_answer(begun, resumable).await,
+            Start::Begun(begun) => self.stream_answer(begun, rules).await,
             Start::Answered(message) => Ok(one_event(message)),
         }
     }
@@ -226,7 +226,7 @@ impl Service {
         })
     }
 
-    async fn stream_answer(&self, mut begun: Begun, resumable: bool) -> Answered {
+    async fn stream_answer(&self, mut begun: Begun, rules: Rules) -> Answered {
         let handed = async {
             match (&mut begun.handed).await {
                 Ok(Ok(Handed::Taken)) | Err(_) => Ok(None),
@@ -250,8 +250,8 @@ impl Service {
         }
         let events = match begun.outcome {
             // From before its first entry: the entry that shows the task is the first event.
-            Outcome::TaskCreated => stream::from_start(&self.0, begun.task, begun.pulse, resumable).await?,
-            _ => stream::from_snapshot(&self.0, begun.snapshot, begun.cursor, begun.pulse, resumable),
+            Outcome::TaskCreated => stream::from_start(&self.0, begun.task, begun.pulse, rules).await?,
+            _ => stream::from_snapshot(&self.0, begun.snapshot, begun.cursor, begun.pulse, rules),
         };
         Ok((begun.outcome, Body::Stream(events)))
     }

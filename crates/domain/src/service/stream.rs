@@ -20,7 +20,7 @@ use tokio::{
 
 use super::{Inner, cut};
 use crate::{
-    Cursor, Error, ErrorKind, LogEntry, SharedEvent, StreamResponse, TaskId, TaskSnapshot,
+    Cursor, Error, ErrorKind, LogEntry, SharedEvent, StreamResponse, TaskId, TaskSnapshot, Version,
     ports::{Pulse, StoreError, StoredTask},
     reply::{EventStream, StreamItem},
     resume::{self, StartedOver},
@@ -31,15 +31,25 @@ struct Reader {
     inner: Arc<Inner>,
     task: TaskId,
     tail: Tail,
-    /// Whether events carry their cursor.
-    resumable: bool,
+    rules: Rules,
     /// The first event, where it does not come from the log.
     first: Option<StreamItem>,
     /// Where the last event that went out stands, or where the reader says that it is.
     cursor: Option<Cursor>,
     /// When the last event went out.
     handed_out: Option<Instant>,
+    /// Whether nothing follows the next event, whatever it says itself.
+    last: bool,
     ended: bool,
+}
+
+/// What a stream has to be like for its reader.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    /// Whether events carry their cursor.
+    pub(super) resumable: bool,
+    /// Whose rules say where the stream ends.
+    pub(super) version: Version,
 }
 
 /// Every event of a task from its first.
@@ -50,10 +60,9 @@ pub(super) async fn from_start(
     inner: &Arc<Inner>,
     task: TaskId,
     pulse: watch::Receiver<Pulse>,
-    resumable: bool,
+    rules: Rules,
 ) -> Result<EventStream, Error> {
-    let mut reader = Reader::new(inner, task, pulse, Cursor::START);
-    reader.resumable = resumable;
+    let mut reader = Reader::new(inner, task, pulse, Cursor::START, rules);
     reader.look().await?;
     Ok(reader.into_stream())
 }
@@ -64,10 +73,9 @@ pub(super) fn from_snapshot(
     snapshot: TaskSnapshot,
     cursor: Cursor,
     pulse: watch::Receiver<Pulse>,
-    resumable: bool,
+    rules: Rules,
 ) -> EventStream {
-    let mut reader = Reader::new(inner, snapshot.id.clone(), pulse, cursor);
-    reader.resumable = resumable;
+    let mut reader = Reader::new(inner, snapshot.id.clone(), pulse, cursor, rules);
     reader.first = Some(reader.whole(snapshot, cursor, None));
     reader.into_stream()
 }
@@ -82,9 +90,9 @@ pub(super) async fn after(
     task: TaskId,
     cursor: Cursor,
     pulse: watch::Receiver<Pulse>,
+    rules: Rules,
 ) -> Result<EventStream, Error> {
-    let mut reader = Reader::new(inner, task, pulse, cursor);
-    reader.resumable = true;
+    let mut reader = Reader::new(inner, task, pulse, cursor, rules);
     reader.cursor = Some(cursor);
     if !reader.look().await? {
         inner.resumed.continued.fetch_add(1, Relaxed);
@@ -92,17 +100,32 @@ pub(super) async fn after(
     Ok(reader.into_stream())
 }
 
+/// Whether nothing follows an event. A task that waits for input when it is first shown may be about to go on.
+fn ends(event: &StreamResponse, version: Version) -> bool {
+    match event {
+        StreamResponse::StatusUpdate(update) => version.ends_streams_at(update.status.state),
+        event => event.terminal_state().is_some(),
+    }
+}
+
 impl Reader {
-    fn new(inner: &Arc<Inner>, task: TaskId, pulse: watch::Receiver<Pulse>, after: Cursor) -> Self {
+    fn new(
+        inner: &Arc<Inner>,
+        task: TaskId,
+        pulse: watch::Receiver<Pulse>,
+        after: Cursor,
+        rules: Rules,
+    ) -> Self {
         let most = inner.limits().entries_per_read;
         Self {
             inner: inner.clone(),
             task: task.clone(),
             tail: Tail::new(inner.parts.store.clone(), task, pulse, after, most),
-            resumable: false,
+            rules,
             first: None,
             cursor: None,
             handed_out: None,
+            last: false,
             ended: false,
         }
     }
@@ -193,12 +216,14 @@ impl Reader {
         let StoredTask { head, task } = stored.filter(|stored| !stored.head.hidden).ok_or(Lost::Gone)?;
         self.tail.go_on_after(head.cursor);
         self.inner.resumed.count(why);
+        // It stands for the updates that were missed, and one of them may have been the last.
+        self.last = self.rules.version.ends_streams_at(task.status.state);
         Ok(self.whole(task, head.cursor, why))
     }
 
     fn whole(&self, task: TaskSnapshot, cursor: Cursor, why: Option<StartedOver>) -> StreamItem {
         let mut event = StreamResponse::Task(Arc::new(task));
-        if self.resumable {
+        if self.rules.resumable {
             event = resume::with_cursor(&event, cursor, why);
         }
         StreamItem {
@@ -211,7 +236,7 @@ impl Reader {
         let event = entry.outward.as_ref()?;
         Some(StreamItem {
             cursor: Some(entry.cursor),
-            event: if self.resumable {
+            event: if self.rules.resumable {
                 event.with_cursor(entry.cursor)
             } else {
                 event.clone()
@@ -227,7 +252,7 @@ impl Reader {
     }
 
     fn hand_out(&mut self, item: StreamItem) -> StreamItem {
-        self.ended = item.event.event().terminal_state().is_some();
+        self.ended = std::mem::take(&mut self.last) || ends(item.event.event(), self.rules.version);
         self.cursor = item.cursor;
         item
     }

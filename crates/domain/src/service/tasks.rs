@@ -2,7 +2,7 @@
 
 use super::{Answered, Context, Inner, Service, reachable, stream};
 use crate::{
-    Error, ErrorKind, Message, Outcome, TaskId, decide,
+    Error, ErrorKind, Message, Outcome, TaskId, Version, decide,
     page::TaskPosition,
     ports::{CancelAnswer, Epoch, ListQuery, Listing, StoredTask},
     reply::{Body, TaskPage},
@@ -99,16 +99,17 @@ impl Service {
             .reach(&request.id, &context.scope(request.tenant.as_ref()))
             .await?;
         let pulse = pulse.ok_or_else(Error::task_not_found)?;
+        let rules = context.rules(request.version);
         if let Some(cursor) = resumes_after {
-            let events = stream::after(inner, request.id, cursor, pulse).await?;
+            let events = stream::after(inner, request.id, cursor, pulse, rules).await?;
             return Ok((Outcome::Subscribed, Body::Stream(events)));
         }
-        if head.status.state.is_terminal() {
+        if head.status.state.is_terminal() && request.version == Version::V1_0 {
             let text = format!("the task is {}; read it with GetTask", head.status.state.name());
             return Err(Error::new(ErrorKind::UnsupportedOperation, text).outcome(Outcome::TaskTerminal));
         }
         let StoredTask { head, task } = inner.read(&request.id).await?;
-        let events = stream::from_snapshot(inner, task, head.cursor, pulse, context.resumable());
+        let events = stream::from_snapshot(inner, task, head.cursor, pulse, rules);
         Ok((Outcome::Subscribed, Body::Stream(events)))
     }
 }

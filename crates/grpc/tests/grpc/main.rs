@@ -8,3 +8,4 @@ mod sockets;
 mod standard;
 mod streams;
 mod support;
+mod v0_3;

@@ -1,7 +1,7 @@
 //! Every operation over a generated client: it arrives as itself, and its answer is its own message.
 
 use gateway_domain::{
-    Actor, AgentCard, Operation, TaskPushNotificationConfig,
+    Actor, AgentCard, Operation, TaskPushNotificationConfig, Version,
     reply::{AllConfigsPage, AllTasksPage, Body, ConfigPage, Sent, TaskPage},
 };
 use gateway_grpc::Settings;
@@ -14,7 +14,7 @@ use gateway_wire::pb::{
 use crate::support::{clients, events, gateway, listener, reply, stream_of, task};
 
 /// Answers each operation in its own way, with the operation's name where the answer has a place for it.
-fn knowing_all() -> Gateway {
+pub(crate) fn knowing_all() -> Gateway {
     gateway(|head, request| {
         request?;
         let operation = head.operation.unwrap();
@@ -38,6 +38,7 @@ fn knowing_all() -> Gateway {
                     url: name,
                     token: None,
                     authentication: None,
+                    version: Version::V1_0,
                 })
             }
             Operation::ListTaskPushNotificationConfigs => Body::Configs(ConfigPage {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use futures::stream;
 use gateway_domain::{Actor, reply::Body};
 use gateway_grpc::{Health, Settings};
-use gateway_wire::operations::{AGENT_SERVICE, CLIENT_SERVICE};
+use gateway_wire::operations::{AGENT_SERVICE, CLIENT_SERVICE, CLIENT_SERVICE_0_3};
 use prost::Message;
 use prost_types::FileDescriptorProto;
 use tonic::{Code, Status};
@@ -35,7 +35,9 @@ fn health_of(service: &str) -> HealthCheckRequest {
 async fn the_health_of_the_listeners_own_service_can_be_checked() {
     for (actor, own, other) in [
         (Actor::Client, CLIENT_SERVICE, AGENT_SERVICE),
+        (Actor::Client, CLIENT_SERVICE_0_3, AGENT_SERVICE),
         (Actor::Agent, AGENT_SERVICE, CLIENT_SERVICE),
+        (Actor::Agent, AGENT_SERVICE, CLIENT_SERVICE_0_3),
     ] {
         let (channel, health) = listener_for(actor).await;
         let mut client = HealthClient::new(channel);
@@ -99,14 +101,18 @@ async fn reflection_lists_what_the_listener_serves() {
         server_reflection_request::MessageRequest::ListServices,
         server_reflection_response::MessageResponse::ListServicesResponse,
     };
-    for (actor, service) in [(Actor::Client, CLIENT_SERVICE), (Actor::Agent, AGENT_SERVICE)] {
+    for (actor, services) in [
+        (Actor::Client, &[CLIENT_SERVICE, CLIENT_SERVICE_0_3][..]),
+        (Actor::Agent, &[AGENT_SERVICE]),
+    ] {
         let (channel, _) = listener_for(actor).await;
         let answer = reflect(channel, ListServices(String::new())).await.unwrap();
         let ListServicesResponse(list) = answer else {
             panic!("{answer:?}");
         };
         let names: BTreeSet<_> = list.service.iter().map(|service| &*service.name).collect();
-        assert_eq!(names, BTreeSet::from([service, "grpc.health.v1.Health"]));
+        let health = ["grpc.health.v1.Health"];
+        assert_eq!(names, services.iter().copied().chain(health).collect());
     }
 }
 
@@ -139,7 +145,11 @@ async fn reflection_knows_every_file_that_is_imported_and_not_the_other_listener
         server_reflection_request::MessageRequest::FileByFilename,
         server_reflection_response::MessageResponse::FileDescriptorResponse,
     };
-    for (actor, service) in [(Actor::Client, CLIENT_SERVICE), (Actor::Agent, AGENT_SERVICE)] {
+    for (actor, service) in [
+        (Actor::Client, CLIENT_SERVICE),
+        (Actor::Client, CLIENT_SERVICE_0_3),
+        (Actor::Agent, AGENT_SERVICE),
+    ] {
         let (channel, _) = listener_for(actor).await;
         let mut open =
             vec![FileDescriptorProto::decode(&*file_with(&channel, service).await.unwrap()).unwrap()];
@@ -153,9 +163,11 @@ async fn reflection_knows_every_file_that_is_imported_and_not_the_other_listener
             }
         }
     }
-    let (channel, _) = listener_for(Actor::Client).await;
-    let status = file_with(&channel, AGENT_SERVICE).await.unwrap_err();
-    assert_eq!(status.code(), Code::NotFound);
+    for (actor, other) in [(Actor::Client, AGENT_SERVICE), (Actor::Agent, CLIENT_SERVICE_0_3)] {
+        let (channel, _) = listener_for(actor).await;
+        let status = file_with(&channel, other).await.unwrap_err();
+        assert_eq!(status.code(), Code::NotFound);
+    }
 }
 
 #[tokio::test]

@@ -30,7 +30,7 @@ where
     F: Fn(Head, Result<Request, Error>) -> Result<Reply, Error> + Clone + Send + Sync + 'static,
 {
     BoxCloneSyncService::new(tower::service_fn(move |call: Call| {
-        let request = call.payload.decode(Version::V1_0);
+        let request = call.payload.decode(call.head.names.unwrap_or(Version::V1_0));
         future::ready(answer(call.head, request))
     }))
 }

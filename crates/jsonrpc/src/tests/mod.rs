@@ -4,6 +4,7 @@ mod any;
 mod calls;
 mod refusals;
 mod streams;
+mod v0_3;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -36,6 +37,7 @@ struct Fake {
 #[derive(Debug)]
 struct Seen {
     operation: Option<Operation>,
+    names: Option<Version>,
     version: RequestedVersion,
     extensions: Vec<String>,
     tenant: Option<Tenant>,
@@ -68,10 +70,12 @@ impl Fake {
     fn call(&self, Call { head, payload }: Call) -> Result<Reply, Error> {
         let seen = Seen {
             operation: head.operation,
+            names: head.names,
             version: head.version,
             extensions: head.extensions.to_vec(),
             tenant: head.tenant,
-            request: payload.decode(Version::V1_0),
+            // The version rule lets only the version pass whose names were used.
+            request: payload.decode(head.names.unwrap_or_default()),
         };
         let reply = (self.reply)(&seen.request);
         self.seen

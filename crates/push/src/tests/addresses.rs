@@ -30,6 +30,7 @@ async fn a_bad_address_and_bad_headers_are_named_all_at_once_and_not_repeated() 
     let mut config: TaskPushNotificationConfig = bench.plain("hook", "http://secret.localhost/").config;
     config.token = Some("secret\r\nX-Admin: 1".to_owned());
     config.authentication = Some(gateway_domain::AuthenticationInfo {
+        schemes: Vec::new(),
         scheme: "Bearer secret".to_owned(),
         credentials: Some("secret".to_owned()),
     });
@@ -44,6 +45,7 @@ async fn a_bad_address_and_bad_headers_are_named_all_at_once_and_not_repeated() 
         assert!(!violation.description.contains("secret"), "{violation:?}");
     }
     config.authentication = Some(gateway_domain::AuthenticationInfo {
+        schemes: Vec::new(),
         scheme: "Bearer".to_owned(),
         credentials: Some("x".repeat(4_096)),
     });

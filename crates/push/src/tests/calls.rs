@@ -9,6 +9,7 @@ use crate::{Attempt, DeadLetter};
 
 fn bearer(scheme: &str, credentials: Option<&str>) -> Option<AuthenticationInfo> {
     Some(AuthenticationInfo {
+        schemes: Vec::new(),
         scheme: scheme.to_owned(),
         credentials: credentials.map(str::to_owned),
     })

@@ -6,3 +6,4 @@ mod endings;
 mod order;
 mod secrets;
 mod support;
+mod versions;

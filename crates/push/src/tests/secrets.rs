@@ -45,6 +45,7 @@ async fn the_most_detailed_log_of_deliveries_that_fail_holds_no_secret() {
     config.row = PushNotificationConfigRow::new("row");
     config.config.token = Some("SECRET-456".to_owned());
     config.config.authentication = Some(AuthenticationInfo {
+        schemes: Vec::new(),
         scheme: "Bearer".to_owned(),
         credentials: Some("SECRET-123".to_owned()),
     });

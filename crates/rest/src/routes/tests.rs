@@ -1,7 +1,7 @@
 //! Every route of the table, with and without a tenant, and the paths that are none.
 
-use gateway_domain::{Operation, principal::Actor};
-use gateway_wire::operations::{Route, Segment, TABLE};
+use gateway_domain::{Operation, Version, principal::Actor};
+use gateway_wire::operations::{Route, Segment, TABLE, rows};
 
 use super::{Path, Routes, Target};
 
@@ -29,20 +29,22 @@ fn found(actor: Actor, verb: &str, path: &str) -> String {
                 .iter()
                 .map(|(name, value)| format!(" {name}={value}"));
             let tenant = found.tenant.map(|tenant| format!(" tenant={tenant}"));
+            let old = (found.version == Version::V0_3).then(|| " 0.3".to_owned());
             [found.operation.name().to_owned()]
                 .into_iter()
+                .chain(old)
                 .chain(tenant)
                 .chain(variables)
                 .collect()
         }
-        Target::OtherVerbs(verbs) => format!("405 {}", verbs.join(",")),
+        Target::OtherVerbs(_, verbs) => format!("405 {}", verbs.join(",")),
         Target::Nowhere => "404".to_owned(),
     }
 }
 
 #[test]
 fn every_route_leads_to_its_operation_whatever_the_id() {
-    for row in TABLE {
+    for row in rows() {
         let actor = row.operation.actor();
         for (route, id) in row.routes.iter().flat_map(|route| {
             ["T1", "a%2Fb", "a%3Acancel", "a:b", "tasks", "%", "message"].map(|id| (route, id))
@@ -55,7 +57,10 @@ fn every_route_leads_to_its_operation_whatever_the_id() {
                     Segment::Literal(_) => None,
                 })
                 .collect();
-            let name = row.operation.name();
+            let mut name = row.operation.name().to_owned();
+            if row.version == Version::V0_3 {
+                name += " 0.3";
+            }
             assert_eq!(
                 found(actor, route.verb.name(), &path),
                 format!("{name}{variables}"),
@@ -74,7 +79,7 @@ fn every_route_leads_to_its_operation_whatever_the_id() {
 
 #[test]
 fn a_verb_that_a_path_does_not_know_is_told_those_that_it_does() {
-    for row in TABLE {
+    for row in rows() {
         for route in row.routes {
             let path = filled(route, "T1");
             for verb in ["PUT", "PATCH", "HEAD", "OPTIONS", "get", "X"] {
@@ -91,7 +96,7 @@ fn a_verb_that_a_path_does_not_know_is_told_those_that_it_does() {
 
 #[test]
 fn the_other_actors_operations_are_nowhere() {
-    for row in TABLE {
+    for row in rows() {
         let other = ACTORS
             .into_iter()
             .find(|actor| *actor != row.operation.actor())
@@ -139,6 +144,22 @@ fn odd_paths_lead_where_they_should() {
         ("POST", "/message", "404"),
         ("POST", "/message:cancel", "404"),
         ("GET", "/tasks/T1/pushNotificationConfigs:cancel", "404"),
+        // Version 0.3, where there is no list of tasks; its prefix is no tenant.
+        ("POST", "/v1/message:send", "SendMessage 0.3"),
+        ("POST", "/acme/v1/message:send", "SendMessage 0.3 tenant=acme"),
+        ("GET", "/v1/tasks/T1", "GetTask 0.3 name=T1"),
+        ("GET", "/v1/tasks", "404"),
+        ("GET", "/acme/v1/tasks", "404"),
+        ("GET", "/v1/extendedAgentCard", "404"),
+        ("GET", "/v1/v1/card", "404"),
+        ("POST", "/v1/tasks/T1", "405 GET"),
+        ("PUT", "/v1/tasks/T1/pushNotificationConfigs/c", "405 GET,DELETE"),
+        (
+            "GET",
+            "/tasks/v1/tasks/T1/pushNotificationConfigs/c",
+            "GetTaskPushNotificationConfig 0.3 tenant=tasks name=T1 name=c",
+        ),
+        ("GET", "/tasks/v1", "GetTask id=v1"),
         // Paths are taken as they are sent.
         ("GET", "/", "404"),
         ("GET", "", "404"),
@@ -157,8 +178,7 @@ fn odd_paths_lead_where_they_should() {
 
 #[test]
 fn no_route_is_so_long_that_a_path_is_cut_before_it_is_compared() {
-    let longest = TABLE
-        .iter()
+    let longest = rows()
         .flat_map(|row| row.routes)
         .map(|route| route.segments().count())
         .max();

@@ -10,7 +10,7 @@ use futures::StreamExt;
 use gateway_domain::{
     Actor, AgentCard, Cursor, Error, Limits, Message, MessageId, Part, Principal, PushNotificationConfigId,
     ReplicaId, Reply, Request, Role, Service, StreamResponse, TaskId, TaskPushNotificationConfig,
-    TaskSnapshot, TaskState, Timestamp,
+    TaskSnapshot, TaskState, Timestamp, Version,
     card::AgentCapabilities,
     directory::{Directory, MediaTypes, ServedAgent},
     error::Violation,
@@ -261,6 +261,7 @@ impl World {
         let request = SubscribeToTask {
             tenant: None,
             id: task.clone(),
+            version: Version::V1_0,
         };
         self.handle(Request::SubscribeToTask(request))
             .await

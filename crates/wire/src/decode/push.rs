@@ -1,7 +1,7 @@
 //! Push-notification configurations. Any of them has a form in the domain.
 
 use gateway_domain::{
-    AuthenticationInfo, PushNotificationConfigId, TaskId, TaskPushNotificationConfig, Tenant,
+    AuthenticationInfo, PushNotificationConfigId, TaskId, TaskPushNotificationConfig, Tenant, Version,
     reply::ConfigPage,
 };
 
@@ -17,6 +17,7 @@ pub fn config(config: v1::TaskPushNotificationConfig) -> TaskPushNotificationCon
         url: config.url,
         token: non_empty(config.token),
         authentication: config.authentication.map(authentication),
+        version: Version::V1_0,
     }
 }
 
@@ -32,5 +33,6 @@ fn authentication(info: v1::AuthenticationInfo) -> AuthenticationInfo {
     AuthenticationInfo {
         scheme: info.scheme,
         credentials: non_empty(info.credentials),
+        schemes: Vec::new(),
     }
 }

@@ -147,7 +147,7 @@ fn required_status(status: Option<v1::TaskStatus>, faults: &mut Faults, at: &At<
     })
 }
 
-fn state(number: i32, faults: &mut Faults, at: &At<'_>) -> Option<TaskState> {
+pub(crate) fn state(number: i32, faults: &mut Faults, at: &At<'_>) -> Option<TaskState> {
     match number {
         0 => faults.add(at, "is required"),
         _ => TaskState::from_number(number)
@@ -155,7 +155,11 @@ fn state(number: i32, faults: &mut Faults, at: &At<'_>) -> Option<TaskState> {
     }
 }
 
-fn timestamp(moment: Option<prost_types::Timestamp>, faults: &mut Faults, at: &At<'_>) -> Option<Timestamp> {
+pub(crate) fn timestamp(
+    moment: Option<prost_types::Timestamp>,
+    faults: &mut Faults,
+    at: &At<'_>,
+) -> Option<Timestamp> {
     let moment = faults.required(at, moment)?;
     Timestamp::from_seconds_nanos(moment.seconds, moment.nanos).or_else(|| {
         faults.add(

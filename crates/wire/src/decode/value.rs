@@ -8,12 +8,12 @@ use serde_json::{Number, Value};
 use super::{At, Faults};
 
 /// Reads a free object.
-pub(super) fn object(object: Struct, faults: &mut Faults, at: &At<'_>) -> Option<Object> {
+pub(crate) fn object(object: Struct, faults: &mut Faults, at: &At<'_>) -> Option<Object> {
     members(object, MAX_DEPTH, faults, at)
 }
 
 /// Reads a free value.
-pub(super) fn value(value: Pb, faults: &mut Faults, at: &At<'_>) -> Option<Value> {
+pub(crate) fn value(value: Pb, faults: &mut Faults, at: &At<'_>) -> Option<Value> {
     nested(value, MAX_DEPTH, faults, at)
 }
 

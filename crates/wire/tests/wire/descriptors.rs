@@ -5,18 +5,18 @@
 
 use std::collections::BTreeSet;
 
-use gateway_domain::Operation;
+use gateway_domain::{Operation, Version};
 use gateway_wire::{operations, pb};
 use prost_reflect::{
     Cardinality, DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MethodDescriptor, Value as Reflected,
 };
 use serde_json::{Map, Value, json};
 
-const PACKAGE: &str = "lf.a2a.v1";
-
-fn facts() -> Value {
-    serde_json::from_str(include_str!("../../facts/a2a-v1.0.wire.json")).expect("the facts are JSON")
-}
+/// The packages of the two versions, with what the protocol says of them.
+const PACKAGES: [(&str, &str); 2] = [
+    ("lf.a2a.v1", include_str!("../../facts/a2a-v1.0.wire.json")),
+    ("a2a.v1", include_str!("../../facts/a2a-v0.3.wire.json")),
+];
 
 fn pool() -> DescriptorPool {
     DescriptorPool::decode(pb::DESCRIPTORS).expect("descriptors decode")
@@ -25,56 +25,62 @@ fn pool() -> DescriptorPool {
 #[test]
 fn every_message_and_field_is_as_the_facts_say() {
     let pool = pool();
-    let compiled: Map<String, Value> = pool
-        .all_messages()
-        .filter(|message| message.package_name() == PACKAGE && !message.is_map_entry())
-        .map(|message| {
-            (
-                message.name().to_owned(),
-                message.fields().map(|field| field_facts(&field)).collect(),
-            )
-        })
-        .collect();
-    assert_same("messages", &compiled);
+    for (package, facts) in PACKAGES {
+        let compiled: Map<String, Value> = pool
+            .all_messages()
+            .filter(|message| message.package_name() == package && !message.is_map_entry())
+            .map(|message| {
+                (
+                    message.name().to_owned(),
+                    message.fields().map(|field| field_facts(&field)).collect(),
+                )
+            })
+            .collect();
+        assert_same(facts, "messages", &compiled);
+    }
 }
 
 #[test]
 fn every_enum_value_is_as_the_facts_say() {
-    let compiled: Map<String, Value> = pool()
-        .all_enums()
-        .filter(|kind| kind.package_name() == PACKAGE)
-        .map(|kind| {
-            let values: Map<_, _> = kind
-                .values()
-                .map(|value| (value.name().to_owned(), json!(value.number())))
-                .collect();
-            (kind.name().to_owned(), values.into())
-        })
-        .collect();
-    assert_same("enums", &compiled);
+    for (package, facts) in PACKAGES {
+        let compiled: Map<String, Value> = pool()
+            .all_enums()
+            .filter(|kind| kind.package_name() == package)
+            .map(|kind| {
+                let values: Map<_, _> = kind
+                    .values()
+                    .map(|value| (value.name().to_owned(), json!(value.number())))
+                    .collect();
+                (kind.name().to_owned(), values.into())
+            })
+            .collect();
+        assert_same(facts, "enums", &compiled);
+    }
 }
 
 #[test]
 fn every_method_and_route_is_as_the_facts_say() {
-    let compiled: Map<String, Value> = pool()
-        .services()
-        .filter(|service| service.package_name() == PACKAGE)
-        .map(|service| {
-            let methods: Map<_, _> = service
-                .methods()
-                .map(|method| (method.name().to_owned(), method_facts(&method)))
-                .collect();
-            (service.name().to_owned(), methods.into())
-        })
-        .collect();
-    assert_same("services", &compiled);
+    for (package, facts) in PACKAGES {
+        let compiled: Map<String, Value> = pool()
+            .services()
+            .filter(|service| service.package_name() == package)
+            .map(|service| {
+                let methods: Map<_, _> = service
+                    .methods()
+                    .map(|method| (method.name().to_owned(), method_facts(&method)))
+                    .collect();
+                (service.name().to_owned(), methods.into())
+            })
+            .collect();
+        assert_same(facts, "services", &compiled);
+    }
 }
 
 #[test]
 fn the_operation_table_names_every_method_and_route_of_the_protos() {
     let pool = pool();
     let mut named = BTreeSet::new();
-    for row in &operations::TABLE {
+    for row in operations::rows() {
         let service = pool
             .get_service_by_name(row.grpc_service)
             .expect(row.grpc_service);
@@ -82,7 +88,9 @@ fn the_operation_table_names_every_method_and_route_of_the_protos() {
             .methods()
             .find(|method| method.name() == row.grpc_method)
             .expect(row.grpc_method);
-        assert_eq!(row.grpc_method, row.operation.name());
+        if row.version == Version::V1_0 {
+            assert_eq!(row.grpc_method, row.operation.name());
+        }
         assert_eq!(
             row.grpc_path(),
             format!("/{}/{}", service.full_name(), method.name())
@@ -116,7 +124,7 @@ fn the_operation_table_names_every_method_and_route_of_the_protos() {
 #[test]
 fn a_path_variable_is_a_field_of_its_request() {
     let pool = pool();
-    for row in &operations::TABLE {
+    for row in operations::rows() {
         let service = pool
             .get_service_by_name(row.grpc_service)
             .expect(row.grpc_service);
@@ -147,8 +155,8 @@ fn error_details_can_be_read_by_reflection() {
     }
 }
 
-fn assert_same(section: &str, compiled: &Map<String, Value>) {
-    let facts = facts();
+fn assert_same(facts: &str, section: &str, compiled: &Map<String, Value>) {
+    let facts: Value = serde_json::from_str(facts).expect("the facts are JSON");
     let expected = facts[section]
         .as_object()
         .expect("a section of the facts is an object");
@@ -202,10 +210,11 @@ fn type_name(field: &FieldDescriptor) -> String {
 }
 
 fn short(full_name: &str) -> String {
-    full_name
-        .strip_prefix(&format!("{PACKAGE}."))
-        .unwrap_or(full_name)
-        .to_owned()
+    let ours = PACKAGES.into_iter().find_map(|(package, _)| {
+        let name = full_name.strip_prefix(package)?;
+        name.strip_prefix('.')
+    });
+    ours.unwrap_or(full_name).to_owned()
 }
 
 fn is_required(field: &FieldDescriptor) -> bool {
@@ -220,9 +229,9 @@ fn is_required(field: &FieldDescriptor) -> bool {
 fn method_facts(method: &MethodDescriptor) -> Value {
     let http: Vec<_> = http_rules(method)
         .into_iter()
-        .map(|(verb, path, body)| match body {
-            true => json!({ "verb": verb, "path": path, "body": "*" }),
-            false => json!({ "verb": verb, "path": path }),
+        .map(|(verb, path, body)| match body.as_str() {
+            "" => json!({ "verb": verb, "path": path }),
+            body => json!({ "verb": verb, "path": path, "body": body }),
         })
         .collect();
     json!({
@@ -233,8 +242,8 @@ fn method_facts(method: &MethodDescriptor) -> Value {
     })
 }
 
-/// Verb, path, and whether there is a body; the rule itself and then its additional bindings.
-fn http_rules(method: &MethodDescriptor) -> Vec<(String, String, bool)> {
+/// Verb, path, and which field is the body; the rule itself and then its additional bindings.
+fn http_rules(method: &MethodDescriptor) -> Vec<(String, String, String)> {
     let extension = extension(method.parent_pool(), "google.api.http");
     let options = method.options();
     let rule = options
@@ -256,7 +265,7 @@ fn http_rules(method: &MethodDescriptor) -> Vec<(String, String, bool)> {
         .collect()
 }
 
-fn http_rule(rule: &DynamicMessage) -> (String, String, bool) {
+fn http_rule(rule: &DynamicMessage) -> (String, String, String) {
     let text = |name: &str| {
         let value = rule.get_field_by_name(name).expect(name);
         value.as_str().expect("a text").to_owned()
@@ -265,9 +274,7 @@ fn http_rule(rule: &DynamicMessage) -> (String, String, bool) {
         .into_iter()
         .find(|verb| rule.has_field_by_name(verb))
         .expect("a rule has a verb");
-    let body = text("body");
-    assert!(body.is_empty() || body == "*", "{body}");
-    (verb.to_uppercase(), text(verb), !body.is_empty())
+    (verb.to_uppercase(), text(verb), text("body"))
 }
 
 fn extension(pool: &DescriptorPool, name: &str) -> prost_reflect::ExtensionDescriptor {
@@ -289,11 +296,11 @@ fn expected_routes(row: &operations::Row) -> BTreeSet<(String, String)> {
     } else {
         vec![""]
     };
-    let only_in_the_text = ("POST".to_owned(), "/tasks/{id=*}:subscribe".to_owned());
     let mut routes = BTreeSet::new();
     for route in row.routes {
         let (verb, path) = (route.verb.name().to_owned(), route.path.to_owned());
-        if (&verb, &path) != (&only_in_the_text.0, &only_in_the_text.1) {
+        let only_in_the_text = verb == "POST" && path.ends_with(":subscribe");
+        if !only_in_the_text {
             routes.extend(
                 prefixes
                     .iter()

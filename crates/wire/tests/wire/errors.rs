@@ -78,6 +78,20 @@ fn the_edition_1_0_0_differs_in_the_statuses_that_the_facts_say_and_in_nothing_e
     assert!(otherwise.iter().all(known));
 }
 
+#[test]
+fn version_0_3_differs_in_the_one_error_that_it_does_not_know() {
+    for kind in ErrorKind::ALL {
+        let (error, usual) = (Error::new(kind, "text"), row(kind));
+        let told = Edition::V0_3.row_of(&error);
+        let numbers = (told.jsonrpc, told.grpc, told.http, told.reason);
+        let expected = match kind {
+            ErrorKind::ExtensionSupportRequired => (-32600, GrpcStatus::InvalidArgument, 400, usual.reason),
+            _ => (usual.jsonrpc, usual.grpc, usual.http, usual.reason),
+        };
+        assert_eq!(numbers, expected, "{kind:?}");
+    }
+}
+
 type Form = (String, i32, String, u16, u16, Option<String>, Option<String>);
 
 fn in_form(fact: Fact) -> Form {

@@ -6,6 +6,8 @@
 mod descriptors;
 mod errors;
 mod generate;
+mod kind;
 mod proto_json;
 mod requests;
 mod round_trip;
+mod v0_3;

@@ -19,7 +19,7 @@ thread_local! {
     static POOL: DescriptorPool = DescriptorPool::decode(pb::DESCRIPTORS).expect("descriptors decode");
 }
 
-fn descriptor(name: &str) -> MessageDescriptor {
+pub(crate) fn descriptor(name: &str) -> MessageDescriptor {
     POOL.with(|pool| pool.get_message_by_name(name)).expect(name)
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn from_proto_json<M: Message + Default>(name: &str, json: &str) -> M
 }
 
 /// Writes JSON as the proto says.
-fn to_proto_json(name: &str, message: &impl Message) -> String {
+pub(crate) fn to_proto_json(name: &str, message: &impl Message) -> String {
     let message = DynamicMessage::decode(descriptor(name), message.encode_to_vec().as_slice()).expect(name);
     let mut json = serde_json::Serializer::new(Vec::new());
     message

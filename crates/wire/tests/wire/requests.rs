@@ -56,7 +56,7 @@ same_request! {
             "authentication":{"scheme":"Basic","credentials":"c"}}"#;
     a_get_of_a_configuration_is_the_same_request_in_both_notations:
         GetTaskPushNotificationConfig, GetTaskPushNotificationConfigRequest,
-        |pb| Ok(Request::GetTaskPushNotificationConfig(decode::get_config(pb).validate()?)),
+        |pb| Ok(Request::GetTaskPushNotificationConfig(decode::get_config(pb).validate()?.into())),
         r#"{"tenant":"t","taskId":"k","id":"i"}"#;
     a_list_of_configurations_is_the_same_request_in_both_notations:
         ListTaskPushNotificationConfigs, ListTaskPushNotificationConfigsRequest,

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use gateway_domain::{
     Artifact, ArtifactId, AuthenticationInfo, Content, ContextId, Message, MessageId, Part,
     PushNotificationConfigId, PushNotificationConfigRow, Role, StreamResponse, TaskId,
-    TaskPushNotificationConfig, TaskSnapshot, TaskState, TaskStatus, Tenant, Timestamp,
+    TaskPushNotificationConfig, TaskSnapshot, TaskState, TaskStatus, Tenant, Timestamp, Version,
     event::{TaskArtifactUpdateEvent, TaskStatusUpdateEvent},
     json::Object,
     reply::{ConfigRow, ConfigState, TaskRow},
@@ -213,8 +213,12 @@ pub(crate) fn event() -> impl Strategy<Value = StreamResponse> {
 }
 
 pub(crate) fn config() -> impl Strategy<Value = TaskPushNotificationConfig> {
-    let authentication = (text(), option::of(non_empty()))
-        .prop_map(|(scheme, credentials)| AuthenticationInfo { scheme, credentials });
+    let authentication =
+        (text(), option::of(non_empty())).prop_map(|(scheme, credentials)| AuthenticationInfo {
+            scheme,
+            credentials,
+            schemes: Vec::new(),
+        });
     let ids = (option::of(id()), option::of(id()), option::of(id()));
     (ids, text(), option::of(non_empty()), option::of(authentication)).prop_map(
         |((tenant, id, task_id), url, token, authentication)| TaskPushNotificationConfig {
@@ -224,6 +228,7 @@ pub(crate) fn config() -> impl Strategy<Value = TaskPushNotificationConfig> {
             url,
             token,
             authentication,
+            version: Version::V1_0,
         },
     )
 }
