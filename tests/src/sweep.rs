@@ -229,7 +229,9 @@ fn look(check: Check, operation: Operation, binding: Binding, refusal: &Refusal)
         Check::Authentication if binding != Binding::Grpc && header("www-authenticate") != Some("Bearer") => {
             Err(format!("WWW-Authenticate is {:?}", header("www-authenticate")))
         }
-        Check::Version if refusal.metadata.get("supportedVersions").map(String::as_str) != Some("1.0") => {
+        Check::Version
+            if refusal.metadata.get("supportedVersions").map(String::as_str) != Some("1.0, 0.3") =>
+        {
             Err(format!(
                 "the versions served are not named: {:?}",
                 refusal.metadata

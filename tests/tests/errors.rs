@@ -143,6 +143,7 @@ async fn each_error_of_the_protocol_has_its_numbers_on_every_binding() {
                 }
                 Told::Grpc { code } => assert_eq!(*code, grpc, "{kind:?}"),
                 Told::Broken => panic!("{kind:?}: {}", refusal.message),
+                Told::Text { .. } => panic!("{kind:?} was told in the form of 0.3"),
             }
             assert_eq!(
                 refusal.reason.as_deref(),

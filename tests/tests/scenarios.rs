@@ -1,5 +1,5 @@
-//! Every scenario over every binding that can carry it, and once with each step over another binding; all must mean
-//! the same. Every check against every operation over every binding. Then what the runs have shown is held against
+//! Every scenario over every binding and in both versions, where they can carry it, and once with each step over another
+//! binding and in another version; all must mean the same. Every check against every operation over every binding. Then what the runs have shown is held against
 //! what there is to be shown, so that nothing can be left out.
 
 use std::{collections::BTreeSet, process::ExitCode};
@@ -9,7 +9,7 @@ use gateway_tests::{
     gateway::Gateway,
     ledger,
     profile::Profile,
-    scenario::{self, Pick, Scenario, Transcript},
+    scenario::{self, Pick, Scenario, Tongue, Transcript},
     sweep::{Check, sweep},
 };
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -49,13 +49,22 @@ fn trial(scenario: Scenario) -> Trial {
 }
 
 fn play(scenario: &Scenario) -> Result<(), String> {
-    let bindings = scenario.bindings();
+    let (bindings, versions) = (scenario.bindings(), scenario.versions());
+    let tongues: Vec<_> = versions
+        .into_iter()
+        .flat_map(|version| {
+            bindings.iter().map(move |binding| Tongue {
+                binding: *binding,
+                version,
+            })
+        })
+        .collect();
     let mut transcripts = Vec::new();
-    for binding in &bindings {
-        transcripts.push((binding.name(), alone(scenario, Pick::One(*binding))?));
+    for tongue in &tongues {
+        transcripts.push((tongue.name(), alone(scenario, Pick::One(*tongue))?));
     }
-    if bindings.len() > 1 {
-        transcripts.push(("turns", alone(scenario, Pick::Turns)?));
+    if tongues.len() > 1 {
+        transcripts.push(("turns".to_owned(), alone(scenario, Pick::Turns)?));
     }
     if scenario.varies {
         return Ok(());

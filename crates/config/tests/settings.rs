@@ -37,6 +37,7 @@ fn nothing_given_means_the_defaults() {
     let client = settings.listeners.serving(Binding::Grpc).unwrap();
     assert_eq!(client.address.to_string(), "127.0.0.1:8080");
     assert_eq!(client.assumed_version, Version::V0_3);
+    assert_eq!(client.versions, [Version::V1_0, Version::V0_3]);
     assert_eq!(settings.listeners.agent.unwrap().to_string(), "127.0.0.1:8081");
     assert_eq!(settings.listeners.admin.unwrap().to_string(), "127.0.0.1:9090");
 }
@@ -292,6 +293,14 @@ fn what_is_wrong_is_told_with_its_place_and_what_to_write() {
         (
             "[listeners.client]\nassumed_version = \"0.2\"",
             "gw.toml:2: listeners.client.assumed_version must be \"0.3\" or \"1.0\", not \"0.2\"",
+        ),
+        (
+            "[listeners.client]\nversions = []",
+            "gw.toml:2: listeners.client.versions must name a version at least: nothing would be served",
+        ),
+        (
+            "[listeners.client]\nversions = [\"1.0\", \"1.0\"]",
+            "gw.toml:2: listeners.client.versions names a version twice",
         ),
         (
             "[public_urls]\nrest = \"https://a.example/\"",

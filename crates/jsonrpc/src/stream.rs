@@ -1,12 +1,17 @@
 //! A method with a stream of answers: each event is a response object with the request's id (§9.4.2, §9.4.6).
 //!
-//! An error that comes once the stream has begun is its last event, with its own code. What is not sent any more is the
+//! An error that comes before the first event is an ordinary answer; in 0.3, where methods with a stream of answers have no
+//! other, it is the only event. One that comes after the first event is the last one, with its own code. What is not
+//! sent any more is the
 //! domain's business: a client that leaves ends its stream, not the task.
 
 use std::future::ready;
 
 use bytes::Bytes;
-use futures::{Stream, StreamExt};
+use futures::{
+    Stream, StreamExt,
+    stream,
+};
 use gateway_domain::{
     Error, Reply, Version,
     reply::{Body, EventStream, StreamItem},
@@ -16,6 +21,7 @@ use gateway_edge::{
     sse::{self, Frame},
 };
 use gateway_wire::{notation, operations::Row, v0_3::kind};
+use http::StatusCode;
 
 use crate::{envelope::Id, respond};
 
@@ -35,8 +41,21 @@ pub(crate) fn answer(
                 .extend(respond::extensions(&activated, row.version));
             response
         }
-        Err(error) => respond::error(&id, &error, Some(row)),
+        Err(error) => refusal(&id, &error, row, settings),
     }
+}
+
+/// An error in place of the events. What HTTP itself has a status for is told by that, in either version.
+fn refusal(id: &Id, error: &Error, row: &'static Row, settings: &Settings) -> Response {
+    let answer = respond::error(id, error, Some(row));
+    if row.version == Version::V1_0 || answer.status() != StatusCode::OK {
+        return answer;
+    }
+    let only = Frame {
+        id: None,
+        data: respond::error_json(id, error, Some(row)),
+    };
+    sse::response(stream::iter([only]), settings)
 }
 
 fn events(reply: Reply) -> Result<(EventStream, Vec<String>), Error> {

@@ -1,4 +1,5 @@
-//! Errors as §11.6 writes them: `{"error": {code, status, message, details}}`; in 0.3 `{"message"}` is all.
+//! Errors as §11.6 writes them: `{"error": {code, status, message, details}}`; in 0.3 `{code, message}` is all, with the code
+//! of JSON-RPC, by which clients of that version tell errors apart.
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -74,7 +75,7 @@ pub(crate) fn allowing(mut response: Response, verbs: &Verbs) -> Response {
 /// The JSON of an error; also the last event of a stream that ends with one.
 pub(crate) fn body(error: &Error, form: Form) -> Bytes {
     if form.version == Version::V0_3 {
-        return reply::json(&json!({ "message": form.text(error) }));
+        return reply::json(&json!({ "code": form.row(error).jsonrpc, "message": form.text(error) }));
     }
     let row = form.row(error);
     reply::json(&json!({

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use futures::{StreamExt, stream::BoxStream};
-use gateway_domain::ErrorKind;
-use gateway_wire::errors;
+use gateway_domain::{Error, ErrorKind, Version};
+use gateway_wire::errors::{self, Edition};
 use http::HeaderMap;
 use serde_json::Value;
 
@@ -63,6 +63,8 @@ pub struct Refusal {
     pub details: Vec<Value>,
     /// Headers, or metadata.
     pub headers: HeaderMap,
+    /// The version whose numbers are told.
+    pub names: Version,
 }
 
 /// How a binding told an error.
@@ -91,6 +93,13 @@ pub enum Told {
     },
     /// Not by the gateway: the connection failed, or something in between answered in its place.
     Broken,
+    /// HTTP+JSON of 0.3: a text with JSON-RPC's code, and beside it the HTTP status; in a stream there is none.
+    Text {
+        /// The response's.
+        http: Option<u16>,
+        /// `code`
+        code: i64,
+    },
 }
 
 /// One bad field.
@@ -190,11 +199,18 @@ impl Refusal {
             request_id: None,
             details: details.to_vec(),
             headers,
+            names: Version::V1_0,
         };
         for detail in details {
             refusal.read_detail(detail);
         }
         refusal
+    }
+
+    /// The same, told to a caller who used the names of a version.
+    pub(super) fn to_caller_of(mut self, names: Version) -> Self {
+        self.names = names;
+        self
     }
 
     fn read_detail(&mut self, detail: &Value) {
@@ -236,7 +252,11 @@ impl Refusal {
     /// # Errors
     /// A text that says what differs.
     pub fn check(&self, kind: ErrorKind) -> Result<(), String> {
-        let row = errors::row(kind);
+        let row = match self.names {
+            // One whose version is not served is told in the form of 1.0.
+            Version::V0_3 => Edition::V0_3.row_of(&Error::new(kind, "")),
+            Version::V1_0 => errors::row(kind),
+        };
         let numbers = match &self.told {
             Told::JsonRpc { code, http } => {
                 *code == i64::from(row.jsonrpc) && http.is_none_or(|http| http == row.jsonrpc_http)
@@ -248,6 +268,9 @@ impl Refusal {
             }
             Told::Grpc { code } => *code == row.grpc.code(),
             Told::Broken => false,
+            Told::Text { http, code } => {
+                *code == i64::from(row.jsonrpc) && http.is_none_or(|http| http == row.http)
+            }
         };
         if !numbers {
             return Err(format!(
@@ -256,6 +279,9 @@ impl Refusal {
                 self.told,
                 self.message
             ));
+        }
+        if matches!(self.told, Told::Text { .. }) {
+            return Ok(());
         }
         if self.reason.as_deref() != row.reason {
             return Err(format!("the reason of {} is {:?}", kind.name(), self.reason));

@@ -6,8 +6,7 @@ use std::{net::SocketAddr, str::FromStr};
 
 use async_trait::async_trait;
 use futures::StreamExt;
-use gateway_domain::Binding;
-use gateway_wire::operations;
+use gateway_domain::{Binding, Version};
 use http::{Uri, uri::PathAndQuery};
 use hyper_util::{
     client::legacy::{Client, connect::HttpConnector},
@@ -22,7 +21,10 @@ use tonic::{
     metadata::{AsciiMetadataKey, MetadataMap},
 };
 
-use super::{Answer, Ask, Driver, Event, LiveStream, Refusal, Reply, Told, pool, to_dynamic, to_json};
+use super::{
+    Answer, Ask, Driver, Event, LiveStream, Refusal, Reply, Told, pool, to_dynamic, to_json,
+    v0_3::{proto_answer, proto_request},
+};
 use crate::raw::connector;
 
 type Http2 = Client<HttpConnector, tonic::body::Body>;
@@ -94,9 +96,18 @@ impl Driver for Grpc {
 
     async fn call(&self, ask: &Ask) -> Answer {
         let method = method(ask);
-        let message = to_dynamic(method.input(), &ask.params_with_tenant())
-            .unwrap_or_else(|error| panic!("gRPC cannot carry {}: {error}", ask.params));
-        let path = operations::row(ask.operation).grpc_path();
+        let params = match ask.names {
+            Version::V1_0 => ask.params_with_tenant(),
+            Version::V0_3 => proto_request(ask.operation, &ask.params_with_tenant()),
+        };
+        let message = to_dynamic(method.input(), &params)
+            .unwrap_or_else(|error| panic!("gRPC cannot carry {params}: {error}"));
+        let path = ask.row().grpc_path();
+        let (names, operation) = (ask.names, ask.operation);
+        let told_back = move |message: &DynamicMessage| match names {
+            Version::V1_0 => to_json(message),
+            Version::V0_3 => proto_answer(operation, to_json(message)),
+        };
         let metadata = metadata(&ask.service_parameters());
         match self
             .invoke(
@@ -111,28 +122,28 @@ impl Driver for Grpc {
             Ok(Invoked::One(response)) => {
                 let (metadata, message, _) = response.into_parts();
                 Answer::Reply(Reply {
-                    json: to_json(&message),
+                    json: told_back(&message),
                     headers: metadata.into_headers(),
                 })
             }
             Ok(Invoked::Stream(response)) => {
                 let (metadata, messages, _) = response.into_parts();
-                let events = messages.map(|item| match item {
+                let events = messages.map(move |item| match item {
                     Ok(message) => Ok(Event {
-                        json: to_json(&message),
+                        json: told_back(&message),
                         id: None,
                     }),
-                    Err(status) => Err(refusal(&status)),
+                    Err(status) => Err(refusal(&status).to_caller_of(names)),
                 });
                 Answer::Stream(LiveStream::new(metadata.into_headers(), events))
             }
-            Err(status) => Answer::Refusal(refusal(&status)),
+            Err(status) => Answer::Refusal(refusal(&status).to_caller_of(names)),
         }
     }
 }
 
 fn method(ask: &Ask) -> MethodDescriptor {
-    let row = operations::row(ask.operation);
+    let row = ask.row();
     let service = pool().get_service_by_name(row.grpc_service).expect("the service");
     let found = service.methods().find(|method| method.name() == row.grpc_method);
     found.expect("the method")
@@ -173,7 +184,7 @@ fn refusal(status: &Status) -> Refusal {
 impl Told {
     fn number(&self) -> i64 {
         match self {
-            Self::JsonRpc { code, .. } | Self::HttpJson { code, .. } => *code,
+            Self::JsonRpc { code, .. } | Self::HttpJson { code, .. } | Self::Text { code, .. } => *code,
             Self::Grpc { code } => i64::from(*code),
             Self::Broken => 0,
         }

@@ -1,12 +1,19 @@
 //! JSON-RPC: one path, the method in the body (§9).
 
+use std::pin::Pin;
+
 use async_trait::async_trait;
-use gateway_domain::Binding;
-use gateway_wire::operations;
+use futures::{StreamExt, stream::BoxStream};
+use gateway_domain::{Binding, Version};
 use http::{HeaderMap, Method};
 use serde_json::{Value, json};
 
-use super::{Answer, Ask, Driver, Event, LiveStream, Refusal, Reply, SseReader, Told, sse::SseEvent};
+use super::{
+    Answer, Ask, Driver, Event, LiveStream, Refusal, Reply, SseReader, Told,
+    rest::encode,
+    sse::SseEvent,
+    v0_3::{kind_answer, kind_params},
+};
 use crate::raw::{Http, PATIENCE, Whole};
 
 /// Every call goes here.
@@ -32,19 +39,17 @@ impl Driver for JsonRpc {
 
     async fn call(&self, ask: &Ask) -> Answer {
         let id = json!("call-1");
-        let body = json!({
-            "jsonrpc": "2.0",
-            "id": id,
-            "method": operations::row(ask.operation).jsonrpc,
-            "params": ask.params_with_tenant(),
-        });
+        let (path, params) = place(ask);
+        let body = json!({ "jsonrpc": "2.0", "id": id, "method": ask.row().jsonrpc, "params": params });
         let mut headers = ask.service_parameters();
         headers.push(("content-type".to_owned(), "application/json".to_owned()));
-        let reached = reach(&self.http, Method::POST, PATH, &headers, body.to_string()).await;
+        let reached = reach(&self.http, Method::POST, &path, &headers, body.to_string()).await;
         let whole = match reached {
             Ok(Reached::Whole(whole)) => whole,
             Ok(Reached::Stream(headers, reader)) => {
-                return Answer::Stream(LiveStream::new(headers, events(reader, id)));
+                let (ask, names) = (ask.clone(), ask.names);
+                let events = events(reader, id).map(move |item| told_back(&ask, item));
+                return stream_or_refusal(names, headers, Box::pin(events)).await;
             }
             Err(why) => return Answer::Refusal(Refusal::broken(&why)),
         };
@@ -54,11 +59,11 @@ impl Driver for JsonRpc {
             Ok(json) => {
                 assert_eq!(status, 200, "the status of a result");
                 Answer::Reply(Reply {
-                    json,
+                    json: in_words_of_1_0(ask, json),
                     headers: whole.headers,
                 })
             }
-            Err(refusal) => Answer::Refusal(refusal),
+            Err(refusal) => Answer::Refusal(refusal.to_caller_of(ask.names)),
         }
     }
 }
@@ -100,6 +105,51 @@ pub(super) async fn reach(
     };
     let answered = tokio::time::timeout(PATIENCE, answered).await;
     answered.unwrap_or_else(|_| Err(format!("no answer within {PATIENCE:?}")))
+}
+
+/// In 0.3 a call that is answered by a stream is refused by one, too.
+async fn stream_or_refusal(
+    names: Version,
+    headers: HeaderMap,
+    events: BoxStream<'static, Result<Event, Refusal>>,
+) -> Answer {
+    if names == Version::V1_0 {
+        return Answer::Stream(LiveStream::new(headers, events));
+    }
+    let mut events = events.peekable();
+    match Pin::new(&mut events).peek().await {
+        Some(Err(refusal)) => Answer::Refusal(refusal.clone()),
+        _ => Answer::Stream(LiveStream::new(headers, events)),
+    }
+}
+
+/// Where a call goes, and with which params: those of 0.3 have no place for a tenant.
+fn place(ask: &Ask) -> (String, Value) {
+    match (ask.names, &ask.tenant) {
+        (Version::V1_0, _) => (PATH.to_owned(), ask.params_with_tenant()),
+        (Version::V0_3, None) => (PATH.to_owned(), kind_params(ask.operation, &ask.params)),
+        (Version::V0_3, Some(tenant)) => (
+            format!("/{}{PATH}", encode(tenant)),
+            kind_params(ask.operation, &ask.params),
+        ),
+    }
+}
+
+fn in_words_of_1_0(ask: &Ask, json: Value) -> Value {
+    match ask.names {
+        Version::V1_0 => json,
+        Version::V0_3 => kind_answer(ask.operation, json),
+    }
+}
+
+fn told_back(ask: &Ask, item: Result<Event, Refusal>) -> Result<Event, Refusal> {
+    match item {
+        Ok(event) => Ok(Event {
+            json: in_words_of_1_0(ask, event.json),
+            id: event.id,
+        }),
+        Err(refusal) => Err(refusal.to_caller_of(ask.names)),
+    }
 }
 
 /// Opens an envelope: the result, or the error.

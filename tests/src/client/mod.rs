@@ -10,9 +10,11 @@ mod jsonrpc;
 mod protojson;
 mod rest;
 mod sse;
+mod v0_3;
 
 use async_trait::async_trait;
 use gateway_domain::{Binding, Operation, Version};
+use gateway_wire::{operations, params};
 use serde_json::{Map, Value};
 
 pub use answer::{Answer, Event, LiveStream, Refusal, Reply, Told, Violation};
@@ -42,6 +44,8 @@ pub struct Ask {
     pub params: Value,
     /// Whose token is shown; nothing shows none.
     pub caller: Option<String>,
+    /// Whose names and notation are used. An operation that 0.3 does not have is called by 1.0 in any case.
+    pub names: Version,
     /// `A2A-Version`; nothing sends none.
     pub version: Option<String>,
     /// `A2A-Extensions`.
@@ -59,11 +63,28 @@ impl Ask {
             operation,
             params,
             caller: Some("A".to_owned()),
+            names: Version::V1_0,
             version: Some(Version::V1_0.name().to_owned()),
             extensions: Vec::new(),
             tenant: None,
             headers: Vec::new(),
         }
+    }
+
+    /// The same call in a version, where that version has the operation.
+    #[must_use]
+    pub fn speaking(mut self, version: Version) -> Self {
+        if operations::row_in(version, self.operation).is_some() {
+            self.names = version;
+            self.version = Some(version.name().to_owned());
+        }
+        self
+    }
+
+    /// The names of what is called.
+    pub(crate) fn row(&self) -> &'static operations::Row {
+        let row = operations::row_in(self.names, self.operation);
+        row.expect("only what a version has is called by it")
     }
 
     /// The same by somebody else.
@@ -87,11 +108,11 @@ impl Ask {
             parameters.push(("authorization".to_owned(), format!("Bearer {caller}")));
         }
         if let Some(version) = &self.version {
-            parameters.push((gateway_wire::params::VERSION.header.to_owned(), version.clone()));
+            parameters.push((params::VERSION.header.to_owned(), version.clone()));
         }
         if !self.extensions.is_empty() {
             let list = self.extensions.join(", ");
-            parameters.push((gateway_wire::params::EXTENSIONS.header.to_owned(), list));
+            parameters.push((params::extensions(self.names).header.to_owned(), list));
         }
         parameters
     }

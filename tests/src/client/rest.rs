@@ -1,9 +1,9 @@
 //! HTTP+JSON: the operation in verb and path, the parameters in path, query and body (§11).
 
 use async_trait::async_trait;
-use gateway_domain::{Binding, principal::Actor};
+use gateway_domain::{Binding, Operation, Version, principal::Actor};
 use gateway_wire::{
-    operations::{self, Segment, Verb},
+    operations::{Segment, Verb},
     params::media_type,
 };
 use http::{HeaderMap, Method};
@@ -12,6 +12,8 @@ use serde_json::{Map, Value};
 use super::{
     Answer, Ask, Driver, Event, LiveStream, Refusal, Reply, SseReader, Told,
     jsonrpc::{Reached, reach},
+    pool, to_dynamic, to_json,
+    v0_3::{proto_answer, proto_request},
 };
 use crate::raw::Http;
 
@@ -38,8 +40,8 @@ impl Rest {
 
     /// Spreads a call over its preferred route.
     pub fn spread(ask: &Ask) -> Spread {
-        let route = operations::row(ask.operation).routes[0];
-        let mut members = ask.members();
+        let route = ask.row().routes[0];
+        let mut members = members(ask);
         let mut path = match &ask.tenant {
             Some(tenant) if ask.operation.actor() == Actor::Client => format!("/{}", encode(tenant)),
             _ => String::new(),
@@ -48,7 +50,7 @@ impl Rest {
             path.push('/');
             match segment {
                 Segment::Literal(literal) => path.push_str(literal),
-                Segment::Variable(name) => path.push_str(&encode(&take(&mut members, name))),
+                Segment::Variable(name) => path.push_str(&encode(&take(&mut members, name, ask.names))),
             }
         }
         if let Some(verb) = route.custom_verb() {
@@ -73,22 +75,22 @@ impl Driver for Rest {
     async fn call(&self, ask: &Ask) -> Answer {
         let Spread { method, path, body } = Self::spread(ask);
         let mut headers = ask.service_parameters();
+        let sent = match ask.names {
+            Version::V1_0 => media_type::A2A_JSON,
+            Version::V0_3 => media_type::JSON,
+        };
         if body.is_some() {
-            headers.push(("content-type".to_owned(), media_type::A2A_JSON.to_owned()));
+            headers.push(("content-type".to_owned(), sent.to_owned()));
         }
-        let sent = body.clone().unwrap_or_default();
-        let whole = match reach(&self.http, method, &path, &headers, sent).await {
+        let content = body.clone().unwrap_or_default();
+        let whole = match reach(&self.http, method, &path, &headers, content).await {
             Ok(Reached::Whole(whole)) => whole,
             Ok(Reached::Stream(headers, reader)) => {
-                return Answer::Stream(LiveStream::new(headers, events(reader)));
+                return Answer::Stream(LiveStream::new(headers, events(reader, ask.clone())));
             }
             Err(why) => return Answer::Refusal(Refusal::broken(&why)),
         };
-        let expected = if body.is_some() {
-            media_type::A2A_JSON
-        } else {
-            media_type::JSON
-        };
+        let expected = if body.is_some() { sent } else { media_type::JSON };
         assert_eq!(
             whole.header("content-type"),
             Some(expected),
@@ -97,7 +99,7 @@ impl Driver for Rest {
         );
         if whole.status == 200 {
             return Answer::Reply(Reply {
-                json: whole.json(),
+                json: in_words_of_1_0(ask, whole.json()),
                 headers: whole.headers,
             });
         }
@@ -106,9 +108,63 @@ impl Driver for Rest {
     }
 }
 
+/// What is spread: in 0.3 the ids that names are made of, one after the other.
+fn members(ask: &Ask) -> Map<String, Value> {
+    if ask.names == Version::V1_0 {
+        return ask.members();
+    }
+    let mut request = proto_request(ask.operation, &ask.params);
+    let request = request.as_object_mut().expect("a request is an object");
+    for name in ["name", "parent"] {
+        request.remove(name);
+    }
+    let ids = ["taskId", "id"].map(|name| ask.params[name].clone());
+    let of_a_task = !matches!(
+        ask.operation,
+        Operation::SendMessage | Operation::SendStreamingMessage | Operation::GetExtendedAgentCard
+    );
+    if of_a_task {
+        let [task, config] = ids;
+        let (first, second) = if task.is_null() {
+            (config, task)
+        } else {
+            (task, config)
+        };
+        request.insert("taskId".to_owned(), first);
+        if ask.operation != Operation::CreateTaskPushNotificationConfig && !second.is_null() {
+            request.insert("id".to_owned(), second);
+        }
+    }
+    request.clone()
+}
+
+fn in_words_of_1_0(ask: &Ask, json: Value) -> Value {
+    match ask.names {
+        Version::V1_0 => json,
+        Version::V0_3 => proto_answer(ask.operation, complete(ask, json)),
+    }
+}
+
+/// The answer as protobuf has it: what is left out in JSON is there with its default.
+fn complete(ask: &Ask, json: Value) -> Value {
+    let service = pool()
+        .get_service_by_name(ask.row().grpc_service)
+        .expect("the service");
+    let method = service
+        .methods()
+        .find(|method| method.name() == ask.row().grpc_method);
+    let output = method.expect("the method").output();
+    to_json(&to_dynamic(output, &json).unwrap_or_else(|error| panic!("{json} is no answer: {error}")))
+}
+
 /// Takes a variable's value out of the members, whichever way its name is written.
-fn take(members: &mut Map<String, Value>, name: &str) -> String {
-    let camel = if name == "task_id" { "taskId" } else { name };
+fn take(members: &mut Map<String, Value>, name: &str, names: Version) -> String {
+    let camel = match name {
+        _ if names == Version::V0_3 && members.contains_key("taskId") => "taskId",
+        "task_id" => "taskId",
+        _ if names == Version::V0_3 => "id",
+        name => name,
+    };
     match members.remove(camel) {
         Some(Value::String(text)) => text,
         other => panic!("{camel} must be a text to stand in a path, not {other:?}"),
@@ -148,6 +204,14 @@ pub(crate) fn encode(text: &str) -> String {
 }
 
 fn refusal(json: &Value, http: Option<u16>, headers: HeaderMap) -> Refusal {
+    if let (Some(text), Some(code)) = (json["message"].as_str(), json["code"].as_i64()) {
+        assert_eq!(
+            json.as_object().map(Map::len),
+            Some(2),
+            "more than code and message in {json}"
+        );
+        return Refusal::read(Told::Text { http, code }, text, &[], headers).to_caller_of(Version::V0_3);
+    }
     let error = &json["error"];
     let details = error["details"].as_array().cloned().unwrap_or_default();
     let told = Told::HttpJson {
@@ -165,8 +229,8 @@ fn refusal(json: &Value, http: Option<u16>, headers: HeaderMap) -> Refusal {
     )
 }
 
-fn events(reader: SseReader) -> impl futures::Stream<Item = Result<Event, Refusal>> + Send {
-    futures::stream::unfold((reader, false), |(mut reader, ended)| async move {
+fn events(reader: SseReader, ask: Ask) -> impl futures::Stream<Item = Result<Event, Refusal>> + Send {
+    futures::stream::unfold((reader, ask, false), |(mut reader, ask, ended)| async move {
         if ended {
             return None;
         }
@@ -174,15 +238,16 @@ fn events(reader: SseReader) -> impl futures::Stream<Item = Result<Event, Refusa
             Ok(event) => {
                 let event = event?;
                 let json: Value = serde_json::from_str(&event.data).expect("an event is JSON");
-                if json.get("error").is_some() {
+                if json.get("error").is_some() || json["message"].is_string() {
                     Err(refusal(&json, None, HeaderMap::new()))
                 } else {
+                    let json = in_words_of_1_0(&ask, json);
                     Ok(Event { json, id: event.id })
                 }
             }
             Err(why) => Err(Refusal::broken(&why)),
         };
         let ended = item.is_err();
-        Some((item, (reader, ended)))
+        Some((item, (reader, ask, ended)))
     })
 }

@@ -1,4 +1,5 @@
-//! Scenarios: what callers do and what must come of it, as data in `scenarios/*.toml`, once for all bindings.
+//! Scenarios: what callers do and what must come of it, as data in `scenarios/*.toml`, once for all bindings and
+//! versions. They are written in the words of 1.0; see [`Tongue`] for how they are played in 0.3.
 
 mod pattern;
 mod run;
@@ -6,11 +7,11 @@ mod transcript;
 
 use std::{collections::BTreeMap, path::Path};
 
-use gateway_domain::{Binding, ErrorKind, Operation, Outcome};
+use gateway_domain::{Binding, ErrorKind, Operation, Outcome, Version};
 use serde::Deserialize;
 
 pub use pattern::matches;
-pub use run::{Pick, Played, play, run};
+pub use run::{Pick, Played, Tongue, play, run};
 pub use transcript::Transcript;
 
 #[derive(Debug, Deserialize)]
@@ -30,6 +31,8 @@ pub struct Scenario {
     pub profile: String,
     /// The bindings that it plays over, where not all can carry it.
     pub bindings: Option<Vec<String>>,
+    /// The versions that it plays in, where not both can carry it: 0.3 says less, and means other things in places.
+    pub versions: Option<Vec<String>>,
     /// Why not all.
     pub because: Option<String>,
     /// Whether bindings may differ in what is not stated: where a race decides which state is seen first.
@@ -52,6 +55,10 @@ pub struct Step {
     pub task: Option<String>,
     /// The parameters, or those beside the shorthand's.
     pub params: Option<String>,
+    /// The version that this step is spoken in, where the other cannot say it.
+    pub speak: Option<String>,
+    /// Over which binding and in which version, such as `GRPC 0.3`, whatever the rest of the scenario is played over.
+    pub over: Option<String>,
     /// Who calls; the empty text is nobody. A where nothing is said.
     pub by: Option<String>,
     /// The version sent; the empty text sends none. 1.0 where nothing is said.
@@ -131,14 +138,26 @@ impl Scenario {
         }
     }
 
+    /// The versions that it plays in, 1.0 first.
+    pub fn versions(&self) -> Vec<Version> {
+        let all = [Version::V1_0, Version::V0_3].into_iter();
+        match &self.versions {
+            None => all.collect(),
+            Some(names) => all
+                .filter(|version| names.iter().any(|name| name == version.name()))
+                .collect(),
+        }
+    }
+
     fn check(&self) {
         let name = &self.name;
         assert_eq!(
-            self.bindings.is_some(),
+            self.bindings.is_some() || self.versions.is_some(),
             self.because.is_some(),
-            "{name}: say why not every binding"
+            "{name}: say why not every binding or version"
         );
         assert!(!self.bindings().is_empty(), "{name}: no such binding");
+        assert!(!self.versions().is_empty(), "{name}: no such version");
         for (index, step) in self.step.iter().enumerate() {
             if let Err(why) = step.check() {
                 panic!("{name}, step {}: {why}", index + 1);
@@ -155,6 +174,12 @@ impl Step {
         }
         if let Some(name) = &self.call {
             operation(name)?;
+        }
+        if let Some(over) = &self.over {
+            Tongue::read(over)?;
+        }
+        if let Some(version) = &self.speak {
+            Version::parse(version).ok_or_else(|| format!("{version} is no version"))?;
         }
         if let Some(name) = &self.outcome {
             outcome(name)?;

@@ -2,23 +2,49 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use gateway_domain::{Binding, Operation, principal::Actor};
+use gateway_domain::{Binding, Operation, Version, principal::Actor};
+use gateway_wire::params;
 use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
 
 use super::{Scenario, Step, Transcript, error_kind, matches, operation};
 use crate::{
-    client::{Answer, Ask, LiveStream, Refusal},
+    client::{Answer, Ask, LiveStream, Refusal, Told},
     gateway::Gateway,
     raw::PATIENCE,
 };
 
-/// Which binding a step is played over.
+/// A binding and a version of the protocol. What 0.3 has no operation for is called by 1.0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tongue {
+    /// Over what.
+    pub binding: Binding,
+    /// In whose names and notation.
+    pub version: Version,
+}
+
+impl Tongue {
+    /// `GRPC 0.3`.
+    pub fn name(self) -> String {
+        format!("{} {}", self.binding.name(), self.version.name())
+    }
+
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        let all = Binding::ALL
+            .into_iter()
+            .flat_map(|binding| [Version::V1_0, Version::V0_3].map(|version| Self { binding, version }));
+        let mut all = all.filter(|tongue| tongue.name() == text);
+        all.next()
+            .ok_or_else(|| format!("{text:?} is no binding and version"))
+    }
+}
+
+/// What a step is played over.
 #[derive(Debug, Clone, Copy)]
 pub enum Pick {
     /// Every step over the same.
-    One(Binding),
-    /// Each step over the next of the scenario's bindings.
+    One(Tongue),
+    /// Each step over the next of the scenario's bindings, and in the next of its versions.
     Turns,
 }
 
@@ -56,16 +82,25 @@ pub async fn play(scenario: &Scenario, gateway: &Gateway, pick: Pick) -> Result<
         number: 0,
         answered: Vec::new(),
     };
-    let bindings = scenario.bindings();
+    let (bindings, versions) = (scenario.bindings(), scenario.versions());
     for (index, step) in scenario.step.iter().enumerate() {
-        let binding = match pick {
-            Pick::One(binding) => binding,
-            Pick::Turns => bindings[index % bindings.len()],
+        let tongue = match (pick, &step.over) {
+            (_, Some(over)) => Tongue::read(over)?,
+            (Pick::One(tongue), None) => tongue,
+            (Pick::Turns, None) => Tongue {
+                binding: bindings[index % bindings.len()],
+                version: versions[index % versions.len()],
+            },
+        };
+        let spoken = step.speak.as_deref().and_then(Version::parse);
+        let tongue = Tongue {
+            version: spoken.unwrap_or(tongue.version),
+            ..tongue
         };
         run.number = index + 1;
-        let played = tokio::time::timeout(PATIENCE * 2, run.step(step, binding)).await;
+        let played = tokio::time::timeout(PATIENCE * 2, run.step(step, tongue)).await;
         let result = played.unwrap_or_else(|_| Err("nothing happened for too long".to_owned()));
-        result.map_err(|why| format!("step {} over {}: {why}", index + 1, binding.name()))?;
+        result.map_err(|why| format!("step {} over {}: {why}", index + 1, tongue.name()))?;
     }
     Ok(Played {
         transcript: run.transcript,
@@ -91,9 +126,9 @@ struct Called {
 }
 
 impl Run<'_> {
-    async fn step(&mut self, step: &Step, binding: Binding) -> Result<(), String> {
+    async fn step(&mut self, step: &Step, tongue: Tongue) -> Result<(), String> {
         if let Some(name) = &step.call {
-            return self.call(step, operation(name)?, binding).await;
+            return self.call(step, operation(name)?, tongue).await;
         }
         if let Some(name) = &step.join {
             let called = self.waiting.remove(name).ok_or("no such call is waiting")?;
@@ -111,11 +146,11 @@ impl Run<'_> {
             .ok_or_else(|| "no such stream is open".to_owned())
     }
 
-    async fn call(&mut self, step: &Step, operation: Operation, binding: Binding) -> Result<(), String> {
-        let ask = self.ask(step, operation)?;
+    async fn call(&mut self, step: &Step, operation: Operation, tongue: Tongue) -> Result<(), String> {
+        let ask = self.ask(step, operation, tongue.version)?;
         let driver = match operation.actor() {
-            Actor::Client => self.gateway.client(binding),
-            Actor::Agent => self.gateway.agent(binding),
+            Actor::Client => self.gateway.client(tongue.binding),
+            Actor::Agent => self.gateway.agent(tongue.binding),
         };
         if let Some(name) = &step.background {
             let call = async move {
@@ -146,7 +181,7 @@ impl Run<'_> {
         }
     }
 
-    fn ask(&mut self, step: &Step, operation: Operation) -> Result<Ask, String> {
+    fn ask(&mut self, step: &Step, operation: Operation, version: Version) -> Result<Ask, String> {
         let mut params = json!({});
         if let Some(text) = &step.say {
             self.said += 1;
@@ -165,9 +200,9 @@ impl Run<'_> {
             Some(said) => Some(said.to_owned()),
             None => Some(usual.to_owned()),
         };
-        let mut ask = Ask::new(operation, params);
+        let mut ask = Ask::new(operation, params).speaking(version);
         ask.caller = or(&step.by, "A");
-        ask.version = or(&step.version, "1.0");
+        ask.version = or(&step.version, ask.names.name());
         ask.extensions.clone_from(&step.extensions);
         ask.tenant.clone_from(&step.tenant);
         if let Some(cursor) = &step.cursor {
@@ -210,7 +245,9 @@ impl Run<'_> {
         let expected = step.error.as_deref();
         let expected = expected.ok_or_else(|| format!("an error was not expected: {refusal:?}"))?;
         refusal.check(error_kind(expected)?)?;
-        if let Some(expected) = &step.fields {
+        // Fields have other names in 0.3, and over HTTP+JSON none at all.
+        let names = refusal.names;
+        if let Some(expected) = step.fields.as_ref().filter(|_| names == Version::V1_0) {
             let (mut expected, mut held): (Vec<&str>, _) =
                 (expected.iter().map(String::as_str).collect(), refusal.fields());
             expected.sort_unstable();
@@ -219,7 +256,11 @@ impl Run<'_> {
                 return Err(format!("the fields {expected:?} were expected, not {held:?}"));
             }
         }
-        for (name, fact) in &step.facts {
+        let facts = step
+            .facts
+            .iter()
+            .filter(|_| !matches!(refusal.told, Told::Text { .. }));
+        for (name, fact) in facts {
             let held = refusal.metadata.get(name).map_or(Value::Null, |held| json!(held));
             matches(&json!(self.text(fact)?), &held).map_err(|why| format!("metadata.{name}: {why}"))?;
         }
@@ -310,9 +351,10 @@ fn request_id(ask: &Ask) -> String {
 
 /// The extensions told to be active.
 fn active(headers: &http::HeaderMap) -> Vec<String> {
-    headers
-        .get_all(gateway_wire::params::EXTENSIONS.header)
-        .iter()
+    let names = [params::EXTENSIONS, params::EXTENSIONS_0_3].map(|parameter| parameter.header);
+    names
+        .into_iter()
+        .flat_map(|name| headers.get_all(name))
         .flat_map(|value| value.to_str().unwrap_or_default().split(','))
         .map(|uri| uri.trim().to_owned())
         .collect()

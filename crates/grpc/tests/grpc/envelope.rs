@@ -78,7 +78,7 @@ async fn a_call_without_metadata_says_nothing_of_version_extensions_and_deadline
 async fn a_method_that_does_not_exist_passes_through_the_gateway_to_its_refusal() {
     for path in [
         "/lf.a2a.v1.A2AService/Nope",
-        "/a2a.v1.A2AService/GetTask",
+        "/a2a.v1.A2AService/ListTasks",
         "/gateway.agent.v1.AgentService/StartWorking",
         "/",
     ] {

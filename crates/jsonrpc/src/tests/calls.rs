@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use gateway_domain::{
     Actor, AgentCard, Error, ErrorKind, Message, Reply, Request as DomainRequest, TaskPushNotificationConfig,
+    Version,
     error::metadata,
     reply::{AllConfigsPage, AllTasksPage, Body, ConfigPage, Sent, TaskPage},
 };
@@ -66,9 +67,14 @@ async fn each_method_reaches_the_gateway_as_its_operation_and_no_caller_has_the_
         for row in operations::rows() {
             let body = json!({"jsonrpc": "2.0", "id": 1, "method": row.jsonrpc}).to_string();
             let answered = send(fake.rpc(caller), caller, post("/rpc", body)).await;
-            assert_eq!(answered.object().code(), Some(-32001));
-            let seen = fake.seen();
             let own = row.operation.actor() == caller;
+            let code = if own && row.version == Version::V0_3 && row.operation.is_streaming() {
+                answered.events()[0].1.code()
+            } else {
+                answered.object().code()
+            };
+            assert_eq!(code, Some(-32001));
+            let seen = fake.seen();
             assert_eq!(seen.len(), 1);
             assert_eq!(
                 (seen[0].operation, seen[0].names),

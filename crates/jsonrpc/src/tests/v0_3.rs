@@ -232,6 +232,32 @@ async fn an_error_has_the_code_and_the_words_of_0_3() {
 }
 
 #[tokio::test]
+async fn a_refusal_of_a_streaming_method_is_its_only_event_unless_http_has_a_status_for_it() {
+    let before_it = Fake::replying(|_| Err(Error::task_not_found()));
+    let in_its_place =
+        Fake::answering(|| Body::Stream(Box::pin(stream::iter([Err(Error::task_not_found())]))));
+    for method in ["message/stream", "tasks/resubscribe"] {
+        for fake in [&before_it, &in_its_place] {
+            let params =
+                json!({"id": "t-1", "message": {"messageId": "m", "role": "user", "parts": [{"text": "x"}]}});
+            let answered = fake.post(call(method, &params)).await;
+            assert_eq!(answered.status, 200);
+            let events = answered.events();
+            assert_eq!(
+                (events.len(), events[0].1.code(), &*events[0].1.id),
+                (1, Some(-32001), "1")
+            );
+        }
+    }
+    let away = Fake::replying(|_| Err(Error::unavailable("away")));
+    let answered = away.post(call("tasks/resubscribe", &json!({"id": "t-1"}))).await;
+    assert_eq!(
+        (answered.status.as_u16(), answered.object().code()),
+        (503, Some(-32053))
+    );
+}
+
+#[tokio::test]
 async fn extensions_travel_under_the_name_of_0_3() {
     let fake = Fake::replying(|_| {
         Ok(Reply {

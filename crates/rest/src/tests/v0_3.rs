@@ -24,7 +24,7 @@ async fn read(request: http::Request<Body>) -> (Operation, Request) {
     (seen.head.operation.unwrap(), seen.request)
 }
 
-/// The status and the text of a refusal, which is an object with one member.
+/// The status and the text of a refusal, which is an object with a code and a text.
 async fn refusal(request: http::Request<Body>) -> (u16, String) {
     let fake = Fake::deleting();
     let response = fake.send(request).await;
@@ -36,7 +36,9 @@ async fn refused(response: gateway_edge::Response) -> (u16, String) {
     let status = response.status().as_u16();
     assert_eq!(response.headers()["content-type"], "application/json");
     let body: Value = serde_json::from_str(&text(response).await).unwrap();
-    assert_eq!(body.as_object().unwrap().len(), 1, "{body}");
+    let members: Vec<_> = body.as_object().unwrap().keys().collect();
+    assert_eq!(members, ["code", "message"]);
+    assert!(body["code"].is_i64(), "{body}");
     (status, body["message"].as_str().unwrap().to_owned())
 }
 
@@ -298,7 +300,7 @@ async fn a_stream_has_events_of_0_3_and_an_error_in_its_form() {
         .map(|json| serde_json::from_str(json).unwrap())
         .collect();
     assert_eq!(data[0]["task"]["status"]["state"], "TASK_STATE_WORKING");
-    assert_eq!(data[1], json!({ "message": "come back" }));
+    assert_eq!(data[1], json!({ "code": -32053, "message": "come back" }));
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Data parts: in 0.3 they hold objects only. Any other value travels inside of one, and the part's metadata says so.
 //!
-//! The form is that of the official Python SDK: a member `value` in the data, a mark in the metadata. Metadata that has
+//! The form is that of the official SDKs of 1.0: a member `value` in the data, a mark in the metadata. Metadata that has
 //! the mark already keeps it beside the value, so that every value and all metadata come back as they were; only empty
 //! metadata beside a value that had to be wrapped come back as none.
 
