@@ -8,20 +8,30 @@ use crate::{Finding, Verdict, process, tools, verdict};
 
 /// Virtual environment of the Python SDK, and of the Node.js that runs the JavaScript SDK.
 const VENV: &str = ".tools/sdk-venv";
-/// Folder of the JavaScript SDK.
-const MODULES: &str = ".tools/sdk-js";
+/// Virtual environment of the last Python SDK of protocol 0.3: both go by one name, and would not fit into one.
+const VENV_0_3: &str = ".tools/sdk-venv-0.3";
+/// Folders of the JavaScript SDK and of its last one of protocol 0.3, with where their clients are.
+const MODULES: [(&str, &str); 2] = [
+    (".tools/sdk-js", "tests/sdk/js"),
+    (".tools/sdk-js-0.3", "tests/sdk/js-0.3"),
+];
 /// Target folder of the client that the Rust SDK is built into.
 const TARGET: &str = ".tools/sdk-rust";
 
 /// `cargo xtask sdk`
 pub(crate) fn run(root: &Path, _: &[String]) -> Verdict {
     // JavaScript comes after Python, which brings Node.js.
-    let ended = [python(root).and_then(|()| javascript(root)), rust(root)];
+    let javascript = || {
+        let mut each = MODULES.into_iter();
+        each.try_for_each(|(modules, client)| javascript(root, modules, client))
+    };
+    let ended = [python(root).and_then(|()| javascript()), rust(root)];
     verdict(ended.into_iter().filter_map(Result::err).collect())
 }
 
 fn python(root: &Path) -> Result<(), Finding> {
-    install(root, VENV, "tests/sdk/python/requirements.txt")
+    install(root, VENV, "tests/sdk/python/requirements.txt")?;
+    install(root, VENV_0_3, "tests/sdk/python-0.3/requirements.txt")
 }
 
 /// Installs exactly what a file of requirements names into a virtual environment, which remembers that file.
@@ -35,23 +45,24 @@ pub(crate) fn install(root: &Path, venv: &str, wanted: &str) -> Result<(), Findi
     copy(&root.join(wanted), &installed)
 }
 
-fn javascript(root: &Path) -> Result<(), Finding> {
-    const WANTED: &str = "tests/sdk/js/package-lock.json";
+fn javascript(root: &Path, modules: &str, client: &str) -> Result<(), Finding> {
+    let wanted = root.join(client).join("package-lock.json");
     // npm writes this file of its own when it is done, but not as a copy of the lock file.
-    let installed = root.join(MODULES).join("installed.json");
-    if same(&root.join(WANTED), &installed) {
+    let folder = root.join(modules);
+    let installed = folder.join("installed.json");
+    if same(&wanted, &installed) {
         return Ok(());
     }
-    println!("installing the JavaScript SDK, as {WANTED} has it, into {MODULES}");
-    let folder = root.join(MODULES);
+    println!("installing the JavaScript SDK, as {client}/package-lock.json has it, into {modules}");
     fs::create_dir_all(&folder).map_err(|error| fault(&folder, &error))?;
     for file in ["package.json", "package-lock.json"] {
-        copy(&root.join("tests/sdk/js").join(file), &folder.join(file))?;
+        copy(&root.join(client).join(file), &folder.join(file))?;
     }
     // Modules are looked for beside the client, so it has to be there as well.
-    let client = folder.join("client.js");
-    if !client.is_symlink() {
-        symlink("../../tests/sdk/js/client.js", &client).map_err(|error| fault(&client, &error))?;
+    let link = folder.join("client.js");
+    if !link.is_symlink() {
+        let target = Path::new("../..").join(client).join("client.js");
+        symlink(target, &link).map_err(|error| fault(&link, &error))?;
     }
     let npm = root.join(VENV).join("bin/npm");
     process::run(
@@ -60,14 +71,14 @@ fn javascript(root: &Path) -> Result<(), Finding> {
             &process::argument(&npm),
             "ci",
             "--prefix",
-            MODULES,
+            modules,
             "--ignore-scripts",
             "--no-audit",
             "--no-fund",
             "--loglevel=error",
         ],
     )?;
-    copy(&root.join(WANTED), &installed)
+    copy(&wanted, &installed)
 }
 
 fn rust(root: &Path) -> Result<(), Finding> {
