@@ -67,9 +67,9 @@ fn main() -> ExitCode {
 
 /// nginx takes turns for HTTP and for gRPC apart, so that changing bindings can meet one replica twice in a row.
 fn once(kind: Kind, scenario: &Scenario, number: usize) -> Pick {
-    let bindings = scenario.bindings();
+    let tongues = scenario.tongues();
     match kind {
-        Kind::Nginx => Pick::One(bindings[number % bindings.len()]),
+        Kind::Nginx => Pick::One(tongues[number % tongues.len()]),
         Kind::Envoy => Pick::Turns,
     }
 }
@@ -84,7 +84,7 @@ fn arguments_for_all(arguments: Arguments) -> Arguments {
 
 fn every(kind: Kind, scenario: &Scenario) -> Result<(), Failed> {
     let picks: Vec<_> = scenario
-        .bindings()
+        .tongues()
         .into_iter()
         .map(Pick::One)
         .chain([Pick::Turns])

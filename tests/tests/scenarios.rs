@@ -9,7 +9,7 @@ use gateway_tests::{
     gateway::Gateway,
     ledger,
     profile::Profile,
-    scenario::{self, Pick, Scenario, Tongue, Transcript},
+    scenario::{self, Pick, Scenario, Transcript},
     sweep::{Check, sweep},
 };
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -49,16 +49,7 @@ fn trial(scenario: Scenario) -> Trial {
 }
 
 fn play(scenario: &Scenario) -> Result<(), String> {
-    let (bindings, versions) = (scenario.bindings(), scenario.versions());
-    let tongues: Vec<_> = versions
-        .into_iter()
-        .flat_map(|version| {
-            bindings.iter().map(move |binding| Tongue {
-                binding: *binding,
-                version,
-            })
-        })
-        .collect();
+    let tongues = scenario.tongues();
     let mut transcripts = Vec::new();
     for tongue in &tongues {
         transcripts.push((tongue.name(), alone(scenario, Pick::One(*tongue))?));

@@ -8,10 +8,7 @@
 use std::future::ready;
 
 use bytes::Bytes;
-use futures::{
-    Stream, StreamExt,
-    stream,
-};
+use futures::{Stream, StreamExt, stream};
 use gateway_domain::{
     Error, Reply, Version,
     reply::{Body, EventStream, StreamItem},

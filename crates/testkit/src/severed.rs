@@ -8,13 +8,14 @@ use std::sync::{
 
 use async_trait::async_trait;
 use gateway_domain::{
-    Cursor, PushNotificationConfigId, PushNotificationConfigRow, TaskId, Tenant, Timestamp,
+    Cursor, Message, PushNotificationConfigId, PushNotificationConfigRow, TaskId, Tenant, Timestamp,
     ports::{
         Asked, Change, CommitError, ConfigPut, CreateError, Creation, Epoch, Granted, Lease, ListQuery,
-        Listing, LogRead, NumberedAsk, Pulse, PutConfigError, Renewed, RunAnswer, RunAsk, Settled, Store,
-        StoreError, StoredTask, Taken, TaskHead, Terms, Work, WorkNews,
+        Listing, LogRead, NumberedAsk, Pulse, Purge, PurgeStep, PutConfigError, Renewed, RunAnswer, RunAsk,
+        Settled, Store, StoreError, StoredTask, Taken, TaskHead, Terms, Work, WorkNews,
     },
     push::StoredConfig,
+    repeats::{FirstSend, SendKey},
 };
 use tokio::sync::{broadcast, watch};
 
@@ -119,6 +120,18 @@ impl Store for Severed {
         self.store()?.discard(id).await
     }
 
+    async fn discard_answered(&self, id: &TaskId, answer: &Arc<Message>) -> Result<bool, StoreError> {
+        self.store()?.discard_answered(id, answer).await
+    }
+
+    async fn first_send(&self, key: &SendKey, now: Timestamp) -> Result<Option<FirstSend>, StoreError> {
+        self.store()?.first_send(key, now).await
+    }
+
+    async fn forget_send(&self, key: &SendKey) -> Result<(), StoreError> {
+        self.store()?.forget_send(key).await
+    }
+
     async fn head(&self, id: &TaskId) -> Result<Option<Arc<TaskHead>>, StoreError> {
         self.store()?.head(id).await
     }
@@ -145,6 +158,10 @@ impl Store for Severed {
 
     async fn all(&self, after: Option<TaskId>, most: usize) -> Result<Vec<StoredTask>, StoreError> {
         self.store()?.all(after, most).await
+    }
+
+    async fn purge(&self, what: &Purge, after: Option<TaskId>, most: usize) -> Result<PurgeStep, StoreError> {
+        self.store()?.purge(what, after, most).await
     }
 
     async fn put_config(&self, put: ConfigPut) -> Result<Option<Epoch>, PutConfigError> {

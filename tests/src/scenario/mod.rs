@@ -149,6 +149,13 @@ impl Scenario {
         }
     }
 
+    /// Each binding in each version that it plays over, 1.0 first.
+    pub fn tongues(&self) -> Vec<Tongue> {
+        let bindings = self.bindings();
+        let over = |version| bindings.iter().map(move |&binding| Tongue { binding, version });
+        self.versions().into_iter().flat_map(over).collect()
+    }
+
     fn check(&self) {
         let name = &self.name;
         assert_eq!(

@@ -206,7 +206,7 @@ impl Run<'_> {
         ask.extensions.clone_from(&step.extensions);
         ask.tenant.clone_from(&step.tenant);
         if let Some(cursor) = &step.cursor {
-            ask = ask.with(gateway_wire::params::LAST_EVENT_ID.header, &self.text(cursor)?);
+            ask = ask.with(params::LAST_EVENT_ID.header, &self.text(cursor)?);
         }
         Ok(ask.with("x-request-id", &self.gateway.next_request_id()))
     }
