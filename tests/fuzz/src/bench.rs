@@ -15,7 +15,7 @@ use tower::util::BoxCloneSyncService;
 pub fn gateway() -> Gateway {
     BoxCloneSyncService::new(tower::service_fn(|call: Call| async move {
         let operation = call.head.operation;
-        let request = call.payload.decode(Version::V1_0)?;
+        let request = call.payload.decode(call.head.names.unwrap_or(Version::V1_0))?;
         let operation = operation.expect("a payload without an operation is never read");
         Ok(Reply {
             body: body(operation, request),

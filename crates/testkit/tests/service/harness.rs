@@ -278,6 +278,7 @@ impl World {
         let request = SubscribeToTask {
             tenant: None,
             id: task.clone(),
+            version: Version::V1_0,
         };
         let reply = self
             .service
@@ -296,6 +297,7 @@ impl World {
         let request = SubscribeToTask {
             tenant: None,
             id: task.clone(),
+            version: Version::V1_0,
         };
         self.service
             .handle(&context, Request::SubscribeToTask(request))

@@ -1,10 +1,10 @@
 //! Path, frame and message of gRPC: any body is answered with a status.
 //!
-//! An input is a line with the method, and the body.
+//! An input is a line with the method, `0.3 ` before it where that version's is meant, and the body.
 
 use axum::body::Body;
-use gateway_domain::Actor;
-use gateway_wire::operations::TABLE;
+use gateway_domain::{Actor, Version};
+use gateway_wire::operations;
 use http_body_util::BodyExt;
 use tokio::sync::OnceCell;
 use tower::ServiceExt;
@@ -19,6 +19,10 @@ pub const GRPC: Target = Target {
         b"ListTasks\n",
         b"CancelTask\n",
         b"UpdateArtifact\n",
+        b"0.3 SendMessage\n",
+        b"0.3 CreateTaskPushNotificationConfig\n",
+        b"0.3 GetTask\n",
+        b"tasks/",
         b"\x12\x00",
         b"\x2a\x00",
         b"\x0a\x01a",
@@ -37,7 +41,11 @@ fn check(input: &[u8]) {
         Some(end) => (&input[..end], &input[end + 1..]),
         None => (&b"SendMessage"[..], input),
     };
-    let row = TABLE.iter().find(|row| row.grpc_method.as_bytes() == method);
+    let (version, method) = match method.strip_prefix(b"0.3 ") {
+        Some(method) => (Version::V0_3, method),
+        None => (Version::V1_0, method),
+    };
+    let row = operations::rows().find(|row| row.version == version && row.grpc_method.as_bytes() == method);
     let path = row.map_or_else(|| "/none/None".to_owned(), |row| row.grpc_path());
     let actor = row.map_or(Actor::Client, |row| row.operation.actor());
     // Framed as it should be, and taken for a frame itself.

@@ -1,4 +1,5 @@
-//! Verb, path, query and body of HTTP+JSON: any request is answered with a reply or with an error in the form of §11.6.
+//! Verb, path, query and body of HTTP+JSON: any request is answered with a reply or with an error in the form of §11.6,
+//! or in that of 0.3.
 //!
 //! An input is a line with verb and target, a line with the body's media type, and the body.
 
@@ -20,6 +21,10 @@ pub const REST: Target = Target {
         b":subscribe",
         b":work",
         b"/extendedAgentCard",
+        b"/v1",
+        b"/card",
+        b"\"content\":[",
+        b"\"fileWithBytes\":\"",
         b"%2F",
         b"%00",
         b"%FF",
@@ -76,6 +81,11 @@ async fn answer(request: http::Request<Body>, actor: Actor) {
         return;
     }
     assert!(matches!(status, 400 | 404 | 405 | 413 | 415), "{json}");
+    if json["message"].is_string() {
+        assert!(json["code"].as_i64().is_some_and(|code| code != -32603), "{json}");
+        assert_eq!(json.as_object().map(serde_json::Map::len), Some(2), "{json}");
+        return;
+    }
     let error = &json["error"];
     assert_eq!(error["code"], status, "{json}");
     assert!(error["status"].is_string(), "{json}");
