@@ -123,6 +123,7 @@ pub async fn run(trial: Trial) -> Verdict {
     verdict
 }
 
+#[expect(clippy::print_stdout, reason = "whoever waits for minutes sees how far it is")]
 async fn progress(stage: Arc<Stage>, over: Arc<AtomicBool>) {
     let begun = Instant::now();
     let mut ticks = tokio::time::interval(Duration::from_secs(2));

@@ -208,7 +208,7 @@ impl Refusal {
     }
 
     /// The same, told to a caller who used the names of a version.
-    pub(super) fn to_caller_of(mut self, names: Version) -> Self {
+    pub(super) fn told_in(mut self, names: Version) -> Self {
         self.names = names;
         self
     }

@@ -133,11 +133,11 @@ impl Driver for Grpc {
                         json: told_back(&message),
                         id: None,
                     }),
-                    Err(status) => Err(refusal(&status).to_caller_of(names)),
+                    Err(status) => Err(refusal(&status).told_in(names)),
                 });
                 Answer::Stream(LiveStream::new(metadata.into_headers(), events))
             }
-            Err(status) => Answer::Refusal(refusal(&status).to_caller_of(names)),
+            Err(status) => Answer::Refusal(refusal(&status).told_in(names)),
         }
     }
 }

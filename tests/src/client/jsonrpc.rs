@@ -63,7 +63,7 @@ impl Driver for JsonRpc {
                     headers: whole.headers,
                 })
             }
-            Err(refusal) => Answer::Refusal(refusal.to_caller_of(ask.names)),
+            Err(refusal) => Answer::Refusal(refusal.told_in(ask.names)),
         }
     }
 }
@@ -148,7 +148,7 @@ fn told_back(ask: &Ask, item: Result<Event, Refusal>) -> Result<Event, Refusal> 
             json: in_words_of_1_0(ask, event.json),
             id: event.id,
         }),
-        Err(refusal) => Err(refusal.to_caller_of(ask.names)),
+        Err(refusal) => Err(refusal.told_in(ask.names)),
     }
 }
 

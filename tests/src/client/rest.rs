@@ -210,7 +210,7 @@ fn refusal(json: &Value, http: Option<u16>, headers: HeaderMap) -> Refusal {
             Some(2),
             "more than code and message in {json}"
         );
-        return Refusal::read(Told::Text { http, code }, text, &[], headers).to_caller_of(Version::V0_3);
+        return Refusal::read(Told::Text { http, code }, text, &[], headers).told_in(Version::V0_3);
     }
     let error = &json["error"];
     let details = error["details"].as_array().cloned().unwrap_or_default();

@@ -30,6 +30,10 @@ pub(super) struct Joined {
 }
 
 /// What came of a send before anybody waits for its task.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each call, taken apart at once; a box would cost more than its size"
+)]
 pub(super) enum Start {
     /// It is stored, by this call or by an earlier one.
     Begun(Begun),
