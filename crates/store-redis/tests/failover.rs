@@ -19,7 +19,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const REPLICA: Durability = Durability::Replica { replicas: 1 };
 
 /// Chunks of a task, one after the other, the servers being left to `fail` in between.
-async fn write_while(store: &Arc<RedisStore>, id: &TaskId, count: u32, fail: impl FnOnce() + Send + 'static) {
+async fn write_while<T: Send + 'static>(
+    store: &Arc<RedisStore>,
+    id: &TaskId,
+    count: u32,
+    fail: impl FnOnce() -> T + Send + 'static,
+) -> T {
     for number in 1..=count / 3 {
         chunk(store, id, &number.to_string()).await;
     }
@@ -27,7 +32,7 @@ async fn write_while(store: &Arc<RedisStore>, id: &TaskId, count: u32, fail: imp
     for number in count / 3 + 1..=count {
         chunk(store, id, &number.to_string()).await;
     }
-    failing.await.unwrap();
+    failing.await.expect("the servers fail as they should")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -46,8 +51,7 @@ async fn what_replicas_confirmed_outlives_a_master_that_sentinels_replace() {
         servers.bring_back(dead);
         servers
     };
-    let (sender, servers) = std::sync::mpsc::channel();
-    write_while(&store, &id, 60, move || drop(sender.send(fail()))).await;
+    let servers = write_while(&store, &id, 60, fail).await;
     let held = numbers(&other, &id).await;
     assert!(has_all(&held, 60), "{held:?}");
     // What was told on another replica is what is held, over new connections as well.
@@ -68,20 +72,19 @@ async fn what_replicas_confirmed_outlives_a_master_of_a_cluster() {
     let (store, other) = (open(settings.clone()).await, open(settings).await);
     let id = create(&store, "task").await;
     let mut follower = other.follow(&id).await.unwrap().unwrap();
-    let (sender, kept) = std::sync::mpsc::channel();
     let fail = move || {
         let dead = servers.kill_master_of(&format!("{BUCKET}x"));
         servers.bring_back(dead);
-        drop(sender.send(servers));
+        servers
     };
-    write_while(&store, &id, 60, fail).await;
+    let servers = write_while(&store, &id, 60, fail).await;
     let held = numbers(&other, &id).await;
     assert!(has_all(&held, 60), "{held:?}");
     let head = other.head(&id).await.unwrap().unwrap();
     let told = follower.wait_for(|pulse| pulse.cursor == head.cursor);
     timeout(PATIENCE, told).await.unwrap().unwrap();
     assert_eq!((store.set_back(), other.set_back()), (0, 0));
-    drop(kept);
+    drop(servers);
 }
 
 /// A master on its own: its replica hangs, their connection is cut, it goes on, and dies with what it did alone.
@@ -202,19 +205,18 @@ async fn a_master_that_hung_and_was_replaced_is_not_written_to_when_it_wakes() {
     };
     let store = open(settings).await;
     let id = create(&store, "task").await;
-    let (sender, kept) = std::sync::mpsc::channel();
     let fail = move || {
         let hung = servers.master();
         servers.server(hung).hang();
         servers.wait_for_another(hung);
         servers.server(hung).go_on();
         servers.wait_until_whole();
-        drop(sender.send(servers));
+        servers
     };
-    write_while(&store, &id, 40, fail).await;
+    let servers = write_while(&store, &id, 40, fail).await;
     let held = numbers(&store, &id).await;
     assert!(has_all(&held, 40), "{held:?}");
-    drop(kept);
+    drop(servers);
 }
 
 #[tokio::test]

@@ -31,10 +31,12 @@ pub(crate) fn measure_redis(root: &Path) -> Result<(), Finding> {
     process::run(root, BUILD_STORE)?;
     build(root)?;
     process::run(root, STORE)?;
+    process::run(root, LATENCY)?;
     measure(root, REDIS, "redis")
 }
 
-/// A tool of the store's own: it sends what the store sends, without the store. It gets the second core.
+/// Two tools get the second core: one of the store's own, which sends what the store sends without the store, and one
+/// that has two gateways on one Redis.
 const BUILD_STORE: &[&str] = &[
     "cargo",
     "build",
@@ -42,10 +44,12 @@ const BUILD_STORE: &[&str] = &[
     "--release",
     "--package",
     "gateway-store-redis",
-    "--example",
-    "bench",
+    "--package",
+    "gateway-server",
+    "--examples",
 ];
 const STORE: &[&str] = &["taskset", "-c", "1", "target/release/examples/bench"];
+const LATENCY: &[&str] = &["taskset", "-c", "1", "target/release/examples/latency"];
 
 fn build(root: &Path) -> Result<(), Finding> {
     let common = ["cargo", "build", "--locked", "--release", "--target-dir"];

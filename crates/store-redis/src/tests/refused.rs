@@ -32,7 +32,7 @@ async fn a_redis_that_is_full_refuses_changes_whole_and_still_shows_what_it_has(
     assert!(store.create(creation).await.is_err());
     let after = store.read(&id).await.unwrap().unwrap();
     assert_eq!((after.head, after.task), (before.head, before.task));
-    assert_eq!(held(&store).await, [id.clone()]);
+    assert_eq!(held(&store).await, std::slice::from_ref(&id));
     assert!(store.is_ready(), "it answers");
     server.say("CONFIG SET maxmemory 0");
     append(&store, &id, "more").await;
