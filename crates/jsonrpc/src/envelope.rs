@@ -17,7 +17,10 @@ pub(crate) const MAX_ID_BYTES: usize = 1024;
 /// One request.
 #[derive(Debug)]
 pub(crate) struct Request {
+    /// Null where there is none.
     pub(crate) id: Id,
+    /// Whether it has no id. It is refused then, but in 0.3 only after its method and parameters have been judged.
+    pub(crate) lacks_id: bool,
     pub(crate) method: String,
     pub(crate) params: Params,
 }
@@ -144,21 +147,20 @@ impl Members<'_> {
         let version = self
             .jsonrpc
             .is_some_and(|raw| read_as::<TwoPointZero>(raw).is_some());
-        let id = self
-            .id
-            .ok_or("is required: every method has an answer")
-            .and_then(usable);
+        let lacks_id = self.id.is_none();
+        let id = self.id.map_or(Ok(Id::null()), usable);
         let method = self.method.and_then(read_as::<String>);
         match (version, id, method) {
             (true, Ok(id), Some(method)) => Ok(Request {
                 id,
+                lacks_id,
                 method,
                 params: self.params.map_or(Params::Absent, |raw| place(raw, text)),
             }),
             (version, id, method) => {
                 let faults = [
                     ("jsonrpc", (!version).then_some("must be \"2.0\"")),
-                    ("id", id.as_ref().err().copied()),
+                    ("id", id.as_ref().err().copied().or(lacks_id.then_some(NO_ID))),
                     ("method", method.is_none().then_some("must be a string")),
                 ];
                 Err(Refusal {
@@ -168,6 +170,13 @@ impl Members<'_> {
             }
         }
     }
+}
+
+const NO_ID: &str = "is required: every method has an answer";
+
+/// The refusal of a request that has everything but an id.
+pub(crate) fn without_id() -> Error {
+    invalid_request([("id", Some(NO_ID))])
 }
 
 fn read_as<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
@@ -196,7 +205,7 @@ fn place(raw: &RawValue, text: &str) -> Params {
     }
 }
 
-fn invalid_request(faults: [(&'static str, Option<&'static str>); 3]) -> Error {
+fn invalid_request<const N: usize>(faults: [(&'static str, Option<&'static str>); N]) -> Error {
     let violations: Vec<_> = faults
         .into_iter()
         .filter_map(|(field, fault)| {

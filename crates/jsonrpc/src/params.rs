@@ -5,11 +5,16 @@ use gateway_edge::HeldBytes;
 use gateway_pipeline::Payload;
 use gateway_wire::v0_3::kind;
 
-use crate::{envelope::Params, methods};
+use crate::{
+    envelope::{self, Params},
+    methods,
+};
 
 /// Parameters that still stand in their body; it is let go once they are read.
 pub(crate) struct Parameters {
     pub(crate) wanted: Wanted,
+    /// Whether there is no id that an answer could go to.
+    pub(crate) lacks_id: bool,
     pub(crate) body: HeldBytes,
     pub(crate) params: Params,
 }
@@ -24,6 +29,9 @@ pub(crate) enum Wanted {
 
 impl Payload for Parameters {
     fn decode(self: Box<Self>, version: Version) -> Result<Request, Error> {
+        if self.lacks_id && version == Version::V1_0 {
+            return Err(envelope::without_id());
+        }
         let operation = match self.wanted {
             Wanted::Operation(operation) => operation,
             Wanted::Unknown(actor, name) => return Err(methods::unknown(actor, version, &name)),
@@ -39,7 +47,11 @@ impl Payload for Parameters {
             Version::V1_0 => request::from_json(operation, json),
             Version::V0_3 => kind::request(operation, json),
         };
-        request.map_err(|error| ambiguous(json).unwrap_or(error))
+        let request = request.map_err(|error| ambiguous(json).unwrap_or(error))?;
+        if self.lacks_id {
+            return Err(envelope::without_id());
+        }
+        Ok(request)
     }
 }
 

@@ -68,9 +68,17 @@ impl Inner {
         let (parts, body) = request.into_parts();
         let head = head::read(&parts)?;
         let body = self.read(&parts, body).await?;
-        let envelope::Request { id, method, params } = envelope::read(&body)?;
+        let envelope::Request {
+            id,
+            lacks_id,
+            method,
+            params,
+        } = envelope::read(&body)?;
         let meaning = self.methods.find(&method);
         let row = meaning.row();
+        if lacks_id && row.is_some_and(|row| row.version == Version::V1_0) {
+            return Err(envelope::without_id().into());
+        }
         // What is wrong with the path or the method is said by the payload: after the version check.
         let (tenant, wanted) = match (path::tenant(parts.uri.path(), self.actor), row) {
             (Ok(tenant), Some(row)) => (tenant, Wanted::Operation(row.operation)),
@@ -86,7 +94,12 @@ impl Inner {
                 tenant,
                 ..head
             },
-            payload: Box::new(Parameters { wanted, body, params }),
+            payload: Box::new(Parameters {
+                wanted,
+                lacks_id,
+                body,
+                params,
+            }),
         };
         Ok(self.carry_out(meaning, id, call).await)
     }

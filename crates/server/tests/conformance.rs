@@ -55,7 +55,7 @@ async fn with_the_full_profile_everything_is_declared_and_one_message_needs_the_
     assert_eq!(declared["extensions"][0]["required"], true);
     assert_eq!(call(address, "GET", "/extendedAgentCard", "").await.0, 200);
 
-    let (_, sent) = call(address, "POST", "/message:send", &message("m-1")).await;
+    let (_, sent) = call(address, "POST", "/message:send", &message("tck-m-1")).await;
     assert_eq!(sent["task"]["status"]["state"], "TASK_STATE_COMPLETED");
     let cancel = format!("/tasks/{}:cancel", sent["task"]["id"].as_str().unwrap());
     assert_eq!(call(address, "POST", &cancel, "").await.0, 409, "as 1.0.0 had it");
@@ -76,7 +76,7 @@ async fn with_the_bare_profile_what_is_not_declared_is_refused() {
         (
             "POST",
             "/message:stream",
-            &*message("m-1"),
+            &*message("tck-m-1"),
             "UNSUPPORTED_OPERATION",
         ),
         ("GET", "/extendedAgentCard", "", "UNSUPPORTED_OPERATION"),

@@ -1,4 +1,5 @@
-//! What the suite expects, by the beginning of a message's id. The texts are those that it compares with.
+//! What the suites of both versions expect, by the beginning of a message's id. The texts are those that they compare
+//! with.
 //!
 //! An id comes again and again, for other tasks and within one: nothing may follow from having seen it before.
 
@@ -53,9 +54,18 @@ pub(super) enum Content {
 const BEGIN: Step = Step::Move(Work, None);
 const END: Step = Step::Move(Complete, None);
 
-/// Whatever is not in the table.
+/// Whatever of the suite of 1.0, whose ids all begin alike, is not in the table.
 const USUAL: Behaviour = Behaviour::Work(COMPLETE);
 const COMPLETE: &[Step] = &[Step::Move(Complete, Some("done"))];
+
+/// How ids of the suite of 1.0 begin.
+const OF_1_0: &str = "tck-";
+/// Whatever is not of that suite: the one of 0.3 wants a task to stay open, to be worked at first and to wait then.
+const OPEN: Behaviour = Behaviour::Work(&[
+    BEGIN,
+    Step::Pause(Duration::from_secs(3)),
+    Step::Move(RequireInput, Some("what is next?")),
+]);
 
 /// By the beginning of a message's id; the longest that fits counts.
 const TABLE: [(&str, Behaviour); 17] = [
@@ -122,10 +132,10 @@ const TABLE: [(&str, Behaviour); 17] = [
             END,
         ]),
     ),
-    // Twice as long as the suite reads a stream before it comes back.
+    // More than twice as long as the suite of 0.3 reads a stream before it comes back.
     (
         "test-resubscribe-message-id",
-        Behaviour::Work(&[BEGIN, Step::Pause(Duration::from_secs(4)), END]),
+        Behaviour::Work(&[BEGIN, Step::Pause(Duration::from_secs(12)), END]),
     ),
 ];
 
@@ -134,7 +144,11 @@ pub(super) fn of(id: &MessageId) -> &'static Behaviour {
     const ROWS: &[(&str, Behaviour)] = &TABLE;
     let fitting = ROWS.iter().filter(|(begin, _)| id.as_str().starts_with(begin));
     let longest = fitting.max_by_key(|(begin, _)| begin.len());
-    longest.map_or(&USUAL, |(_, behaviour)| behaviour)
+    match longest {
+        Some((_, behaviour)) => behaviour,
+        None if id.as_str().starts_with(OF_1_0) => &USUAL,
+        None => &OPEN,
+    }
 }
 
 impl Content {
@@ -161,7 +175,7 @@ impl Content {
 mod tests {
     use gateway_domain::MessageId;
 
-    use super::{Behaviour, Content, Step, TABLE, USUAL, of};
+    use super::{Behaviour, Content, OPEN, Step, TABLE, USUAL, of};
 
     #[test]
     fn the_longest_beginning_counts_and_what_follows_it_does_not() {
@@ -179,9 +193,15 @@ mod tests {
     }
 
     #[test]
-    fn any_other_id_completes_with_a_text() {
-        for id in ["tck-send-003-0a1b2c3d", "complete-task", "m-1", ""] {
-            assert_eq!(of(&MessageId::new(id)), &USUAL);
+    fn any_other_id_of_the_suite_of_1_0_completes_with_a_text_and_all_others_stay_open() {
+        for (id, behaviour) in [
+            ("tck-send-003-0a1b2c3d", &USUAL),
+            ("tck-", &USUAL),
+            ("complete-task", &OPEN),
+            ("test-state-message-id-1", &OPEN),
+            ("", &OPEN),
+        ] {
+            assert_eq!(of(&MessageId::new(id)), behaviour, "{id}");
         }
     }
 }

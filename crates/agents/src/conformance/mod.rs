@@ -1,7 +1,7 @@
-//! The conformance agent: it does what the protocol's official compatibility suite (a2aproject/a2a-tck) expects of the
-//! agent behind a server.
+//! The conformance agent: it does what the protocol's official compatibility suites (a2aproject/a2a-tck, for 1.0 and for
+//! 0.3) expect of the agent behind a server.
 //!
-//! The suite tells it by the beginning of a message's id; which begins how stands in [`behaviour`]. It does no real
+//! They tell it by the beginning of a message's id; which begins how stands in [`behaviour`]. It does no real
 //! work, and a task of its own waits for input as long as nobody answers.
 
 mod behaviour;

@@ -239,7 +239,7 @@ async fn a_refusal_of_a_streaming_method_is_its_only_event_unless_http_has_a_sta
     for method in ["message/stream", "tasks/resubscribe"] {
         for fake in [&before_it, &in_its_place] {
             let params =
-                json!({"id": "t-1", "message": {"messageId": "m", "role": "user", "parts": [{"text": "x"}]}});
+                json!({"id": "t-1", "message": {"messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "x"}]}});
             let answered = fake.post(call(method, &params)).await;
             assert_eq!(answered.status, 200);
             let events = answered.events();
@@ -279,6 +279,31 @@ async fn extensions_travel_under_the_name_of_0_3() {
             (Some("urn:a"), None)
         );
         assert_eq!(fake.seen()[0].extensions, ["urn:a", "urn:b"]);
+    }
+}
+
+#[tokio::test]
+async fn a_request_without_an_id_is_judged_and_then_refused_and_never_carried_out() {
+    let fake = Fake::answering(|| Body::Task(task()));
+    for (method, params, code) in [
+        ("tasks/get", r#"{"id":"t-1"}"#, -32600),
+        ("tasks/get", r#"{"id":7}"#, -32602),
+        ("message/send", r#"{}"#, -32602),
+        ("GetTask", r#"{"id":7}"#, -32600),
+    ] {
+        let body = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
+        let object = fake.post(body).await.object();
+        assert_eq!(
+            (&*object.id, object.code()),
+            ("null", Some(code)),
+            "{method} {params}"
+        );
+        let reached: Vec<_> = fake
+            .seen()
+            .into_iter()
+            .filter(|seen| seen.request.is_ok())
+            .collect();
+        assert!(reached.is_empty(), "{reached:?}");
     }
 }
 

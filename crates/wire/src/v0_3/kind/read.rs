@@ -1,7 +1,7 @@
 //! From the `kind` notation to the domain: messages of clients, and what another server answers.
 //!
-//! Own types, since the domain's read their own notation. A `kind` may be left out where the place says what stands
-//! there, but may not say something else.
+//! Own types, since the domain's read their own notation. A message's `kind` may be left out, since the place says what
+//! stands there, but may not say something else.
 
 use std::sync::Arc;
 
@@ -306,21 +306,12 @@ impl TryFrom<AnyPart> for Part {
     type Error = String;
 
     fn try_from(part: AnyPart) -> Result<Self, String> {
-        let kind = part
-            .kind
-            .as_deref()
-            .or(match (&part.text, &part.file, &part.data) {
-                (Some(_), None, None) => Some(names::TEXT),
-                (None, Some(_), None) => Some(names::FILE),
-                (None, None, Some(_)) => Some(names::DATA),
-                _ => None,
-            });
         let missing = |member: &str| format!("must have {member:?}, which its kind asks for");
         let plain = DomainPart {
             metadata: part.metadata,
             ..DomainPart::default()
         };
-        match kind {
+        match part.kind.as_deref() {
             Some(names::TEXT) => part
                 .text
                 .ok_or_else(|| missing(names::TEXT))
