@@ -1,6 +1,6 @@
 # The verbs of the project, one line each; whatever is longer stands in crates/xtask. `.ci/run` runs `check` and `test`.
 .DEFAULT_GOAL := help
-.PHONY: help run cluster chaos test test-all check fmt generated tools conformance fuzz api-fuzz bench bench-wide bench-redis
+.PHONY: help run cluster chaos test test-all check fmt generated tools conformance conformance-0.3 fuzz api-fuzz bench bench-wide bench-redis
 
 # What `make run` hands to the gateway, for example: make run ARGS='run --config my.toml'
 ARGS ?= run
@@ -39,6 +39,9 @@ tools: ## fetch the tools that cargo doesn't bring, into .tools
 
 conformance: ## run the official compatibility suite that lies in TCK_DIR, once for each profile of deploy/conformance
 	@cargo xtask conformance $(TCK_DIR)
+
+conformance-0.3: ## run the official compatibility suite of protocol 0.3 that lies in TCK_DIR
+	@cargo xtask conformance-0.3 $(TCK_DIR)
 
 bench: ## what the gateway costs, held against limits; on a quiet machine, in less than twelve minutes
 	@cargo xtask bench

@@ -5,6 +5,7 @@
 
 mod report;
 mod suite;
+pub(crate) mod v0_3;
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},

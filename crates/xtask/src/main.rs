@@ -88,6 +88,11 @@ const VERBS: &[Verb] = &[
         run: conformance::run,
     },
     Verb {
+        name: "conformance-0.3",
+        help: "the official compatibility suite of protocol 0.3 in FOLDER against this gateway",
+        run: conformance::v0_3::run,
+    },
+    Verb {
         name: "bench",
         help: "the gateway's cost against its limits; `--wide` for more figures and no limits",
         run: bench::run,
