@@ -44,6 +44,10 @@ async fn pass(kind: Kind) {
             let event = stream.event().await;
             let text = &event["artifactUpdate"]["artifact"]["parts"][0]["text"];
             assert_eq!(*text, number.to_string(), "{event}");
+            // Whichever replica reads has what was shown.
+            let held = call(&*client, Operation::GetTask, json!({ "id": task })).await;
+            let parts = held["artifacts"][0]["parts"].as_array().unwrap();
+            assert_eq!(parts.len(), usize::try_from(number).unwrap(), "{held}");
         }
         call(&*agent, Operation::CompleteTask, json!({ "id": task })).await;
         let rest = stream.rest().await;
