@@ -152,7 +152,7 @@ async fn a_call_says_by_its_service_which_version_it_means() {
 
 /// What a request of 0.3 is read as.
 async fn read(operation: Operation, message: impl Message) -> Result<Request, tonic::Status> {
-    let (say, heard) = std::sync::mpsc::channel();
+    let (say, heard) = std::sync::mpsc::sync_channel(1);
     let seen = gateway(move |_, request| {
         say.send(request?).unwrap();
         Ok(reply(Body::Deleted))

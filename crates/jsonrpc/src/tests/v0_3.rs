@@ -238,8 +238,7 @@ async fn a_refusal_of_a_streaming_method_is_its_only_event_unless_http_has_a_sta
         Fake::answering(|| Body::Stream(Box::pin(stream::iter([Err(Error::task_not_found())]))));
     for method in ["message/stream", "tasks/resubscribe"] {
         for fake in [&before_it, &in_its_place] {
-            let params =
-                json!({"id": "t-1", "message": {"messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "x"}]}});
+            let params = json!({"id": "t-1", "message": {"messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "x"}]}});
             let answered = fake.post(call(method, &params)).await;
             assert_eq!(answered.status, 200);
             let events = answered.events();
