@@ -146,7 +146,11 @@ async fn a_message_is_answered_by_the_steps_of_its_id() {
             "test-resubscribe-message-id-1",
             &["TASK_STATE_WORKING ", "TASK_STATE_COMPLETED "],
         ),
-        ("anything", &["TASK_STATE_COMPLETED done"]),
+        ("tck-anything", &["TASK_STATE_COMPLETED done"]),
+        (
+            "anything",
+            &["TASK_STATE_WORKING ", "TASK_STATE_INPUT_REQUIRED what is next?"],
+        ),
     ] {
         assert_eq!(written(offer(id, &[])).await, steps, "{id}");
     }

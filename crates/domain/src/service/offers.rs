@@ -160,10 +160,11 @@ impl Inner {
         if self.discard(&task).await {
             return tell(report, Err(error));
         }
-        match held.filter(Held::is_wanted_back) {
+        // Let go only at the end: whoever writes for a run has to hold it.
+        match &held {
             // Only here it cannot be reached, since this replica is about to leave.
-            Some(held) => held.give_back(),
-            None => self.fail_or_log(&task, owner, UNREACHABLE).await,
+            Some(held) if held.is_wanted_back() => held.give_back(),
+            _ => self.fail_or_log(&task, owner, UNREACHABLE).await,
         }
         tell(report, Ok(Handed::Taken));
     }
