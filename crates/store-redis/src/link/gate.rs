@@ -20,8 +20,9 @@ use crate::{
     news::Ears,
 };
 
-/// How long a server waits for the others.
-const WAIT: Duration = Duration::from_secs(1);
+/// How long a server waits for the others. Whoever comes while it waits has to wait twice, and both have to fit into a
+/// call's patience.
+const WAIT: Duration = Duration::from_millis(700);
 
 /// What may wait for one confirmation. Calls beyond wait for their turn, news beyond are looked up later.
 const MOST_WAITING: usize = 4_096;
