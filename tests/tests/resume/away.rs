@@ -9,9 +9,10 @@ use serde_json::Value;
 
 use crate::support::{Deployment, begin, cursor, cut_at, resume, revision};
 
-const CHUNKS: u64 = 150;
+const CHUNKS: u64 = 200;
 
-/// Larger than what the sockets between a gateway and a client hold, so that a stream has to read on from the log.
+/// All of them are far more than the sockets between a gateway and a client hold, so that a stream has to read on from
+/// the log.
 const CHUNK_BYTES: usize = 100 << 10;
 
 /// A deployment with a finished task, and a stream over each binding at one of its replicas that has shown one event.
@@ -19,6 +20,7 @@ async fn begun(hold: &str) -> (Deployment, String, Vec<(LiveStream, Value)>) {
     let deployment = Deployment::with(|profile| {
         profile
             .set("store.log_bytes", "\"64 MiB\"")
+            .set("limits.events_per_read", "4")
             .set("limits.stream_hold", &format!("{hold:?}"))
     })
     .await;
