@@ -1,9 +1,11 @@
 //! What the domain needs of the world, as traits: a store, agents, the time, fresh ids.
 
 mod purge;
+mod webhooks;
 mod work;
 
 pub use purge::{Purge, PurgeStep};
+pub use webhooks::{Delivery, Webhooks};
 pub use work::{
     Asked, AskedOffer, DueWork, Epoch, Granted, Lease, MOST_ANSWERS, MOST_ASKED, NumberedAsk, Renewed,
     RunAnswer, RunAsk, RunGrant, RunPut, Settled, Taken, Terms, Work, WorkKey, WorkKind, WorkNews,
@@ -16,9 +18,8 @@ use tokio::sync::watch;
 
 use crate::{
     ArtifactId, ContextId, Cursor, Error, LogEntry, Message, MessageId, PushNotificationConfigId,
-    PushNotificationConfigRow, Revision, Scope, TaskId, TaskPushNotificationConfig, TaskSnapshot, TaskState,
-    TaskStatus, Tenant, Timestamp,
-    error::Violation,
+    PushNotificationConfigRow, Revision, Scope, TaskId, TaskSnapshot, TaskState, TaskStatus, Tenant,
+    Timestamp,
     json::Object,
     page::TaskPosition,
     push::StoredConfig,
@@ -465,31 +466,6 @@ pub trait Desk: Send + Sync {
     fn give_back(&self) -> bool {
         false
     }
-}
-
-/// Delivers what happens to tasks to the receivers that were configured for them (§4.3.3).
-#[async_trait]
-pub trait Webhooks: Send + Sync {
-    /// Whether a configuration can be delivered to: where it points, and what its calls would carry. Asked before
-    /// anything is stored.
-    ///
-    /// # Errors
-    /// Every bad field, by its path within the configuration.
-    fn check(&self, config: &TaskPushNotificationConfig) -> Result<(), Vec<Violation>>;
-
-    /// Keeps a place for one more configuration; nothing where all are taken.
-    fn reserve(&self) -> Option<Box<dyn Delivery>>;
-
-    /// A configuration was deleted: when this returns, nothing is sent to it any more.
-    async fn deleted(&self, task: &TaskId, id: &PushNotificationConfigId);
-}
-
-/// A place that was kept for a configuration. Dropped, it is free again.
-#[async_trait]
-pub trait Delivery: Send {
-    /// Delivers every event of the task after a place to a configuration that has just been stored. When this
-    /// returns, nothing is sent any more to one that it replaced.
-    async fn begin(self: Box<Self>, config: StoredConfig, after: Cursor);
 }
 
 /// Tells the time.

@@ -119,6 +119,8 @@ struct Parted {
     lease: Lease,
     seen: u64,
     how: Parting,
+    /// How long nobody is to go on, where it is given back.
+    pause: Duration,
 }
 
 impl Keeper {
@@ -249,7 +251,9 @@ impl Shared {
             held: Arc::downgrade(&held.0),
             lost,
         };
-        let former = this.lock().insert(lease.key.clone(), entry);
+        let Some(former) = this.insert(&lease, entry) else {
+            return held;
+        };
         if let Some(former) = former {
             former.lost.cancel();
             // Its lease ran out unnoticed, and whoever works under it must not be taken for the one who begins now.
@@ -260,6 +264,25 @@ impl Shared {
             }
         }
         held
+    }
+
+    /// Answers with the entry that was there; nothing where that has the newer grant, and this one is lost.
+    fn insert(&self, lease: &Lease, entry: Entry) -> Option<Option<Entry>> {
+        let mut held = self.lock();
+        if held
+            .get(&lease.key)
+            .is_some_and(|newer| newer.epoch > lease.epoch)
+        {
+            entry.lost.cancel();
+            return None;
+        }
+        Some(held.insert(lease.key.clone(), entry))
+    }
+
+    fn is_valid(&self, lease: &Lease) -> bool {
+        let held = self.lock();
+        let entry = held.get(&lease.key);
+        entry.is_some_and(|entry| entry.epoch == lease.epoch && entry.valid_until > Instant::now())
     }
 
     /// Nobody here holds it any more.
@@ -295,7 +318,7 @@ impl Shared {
             // Its work is done: the task has ended elsewhere, or the store was told meanwhile.
             return entry.lost.cancel();
         }
-        tracing::info!(task = %lease.key.task, kind = ?lease.key.kind, "lease lost");
+        tracing::info!(task = %lease.key.task, kind = lease.key.kind.name(), "lease lost");
         self.counts.lost.fetch_add(1, Ordering::Relaxed);
         entry.lost.cancel();
         if let Some(worker) = self.worker(&lease.key.kind) {
@@ -312,6 +335,12 @@ impl Shared {
             }
         }
         keys.len()
+    }
+
+    /// Has everything that is held count as lost here.
+    fn cut_all(&self) -> Vec<Lease> {
+        self.lock().values().for_each(|entry| entry.lost.cancel());
+        self.leases()
     }
 
     fn leases(&self) -> Vec<Lease> {

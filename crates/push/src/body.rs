@@ -8,10 +8,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gateway_domain::{
-    SharedEvent, StreamResponse, TaskId, TaskPushNotificationConfig, TaskStatus, Version,
-    ports::{Store, StoreError},
+    Cursor, SharedEvent, StreamResponse, TaskId, TaskPushNotificationConfig, TaskStatus, Version,
+    ports::{LogRead, Store, StoreError},
 };
 use gateway_wire::{notation, v0_3::kind};
+
+/// Entries that are read at a time where a receiver's past is looked at.
+const ENTRIES: usize = 64;
 
 pub(crate) struct Teller {
     store: Arc<dyn Store>,
@@ -29,6 +32,35 @@ impl Teller {
             version: config.version,
             status: None,
         }
+    }
+
+    /// Finds out how the task stood at a place from which it is told on. Where the log no longer says, the receiver is
+    /// told of the task as it stands until the status changes.
+    ///
+    /// # Errors
+    /// The log could not be read.
+    pub(crate) async fn recall(&mut self, place: Cursor) -> Result<(), StoreError> {
+        let mut at = Cursor::START;
+        while self.version == Version::V0_3 && at.revision < place.revision {
+            let LogRead::Entries(entries) = self.store.log(&self.task, at, ENTRIES).await? else {
+                return Ok(());
+            };
+            let Some(last) = entries.last() else {
+                return Ok(());
+            };
+            at = last.cursor;
+            let before = entries
+                .iter()
+                .filter(|entry| entry.cursor.revision <= place.revision);
+            for event in before.filter_map(|entry| entry.outward.as_ref()) {
+                match event.event() {
+                    StreamResponse::Task(task) => self.status = Some(task.status.clone()),
+                    StreamResponse::StatusUpdate(update) => self.status = Some(update.status.clone()),
+                    StreamResponse::ArtifactUpdate(_) | StreamResponse::Message(_) => {}
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The body of the call that tells of an event; nothing where none does.

@@ -1,11 +1,11 @@
 //! Owns every follower: begins one for each configuration, within their number, and ends those whose configuration was
-//! replaced or deleted before anybody is told that it was.
+//! replaced or deleted here before anybody is told that it was.
 
 use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -14,8 +14,9 @@ use async_trait::async_trait;
 use gateway_domain::{
     Cursor, PushNotificationConfigId, PushNotificationConfigRow, TaskId, TaskPushNotificationConfig,
     error::Violation,
-    ports::{Delivery, Store, Webhooks},
+    ports::{Delivery, Epoch, Lease, Store, Terms, Webhooks},
     push::StoredConfig,
+    work::Keeper,
 };
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -32,6 +33,7 @@ use crate::{
     counts::Counts,
     follower::Follower,
     guard::Guard,
+    lease::{Holding, Taker, work_key},
     receiver::Receiver,
 };
 
@@ -42,6 +44,8 @@ pub struct Courier(Arc<Shared>);
 /// What followers share.
 pub(crate) struct Shared {
     pub(crate) store: Arc<dyn Store>,
+    /// Where replicas share the store.
+    pub(crate) keeper: Option<Keeper>,
     pub(crate) client: Client,
     pub(crate) retries: Retries,
     pub(crate) counts: Counts,
@@ -49,39 +53,50 @@ pub(crate) struct Shared {
     /// Set when followers are to end as soon as they would have to wait.
     pub(crate) closing: CancellationToken,
     /// Set when they are to end at once.
-    stopped: CancellationToken,
+    pub(crate) stopped: CancellationToken,
     most: usize,
-    places: Arc<Semaphore>,
+    pub(crate) places: Arc<Semaphore>,
     running: Mutex<HashMap<Key, Vec<Running>>>,
-    tasks: TaskTracker,
+    begun: AtomicU64,
+    pub(crate) tasks: TaskTracker,
 }
 
 type Key = (TaskId, PushNotificationConfigId);
 
-/// A follower as others see it. While one configuration replaces another there may be two of one key.
+/// A follower as others see it. While one configuration replaces another there may be two of one key, and two of one row
+/// while this process takes up what it had lost.
 #[derive(Clone)]
 struct Running {
+    number: u64,
     row: PushNotificationConfigRow,
     stop: CancellationToken,
     ended: CancellationToken,
 }
 
 impl Courier {
-    /// Delivers what happens to the tasks of a store. Says in the log what the settings open.
-    pub fn new(store: Arc<dyn Store>, resolver: Arc<dyn Resolver>, settings: Settings) -> Self {
-        Self::trusting(store, resolver, settings, Trusted::ByTheMachine)
+    /// Delivers what happens to the tasks of a store, as one of several replicas where there is a keeper, which is to be
+    /// started by its owner. Says in the log what the settings open.
+    pub fn new(
+        store: Arc<dyn Store>,
+        keeper: Option<Keeper>,
+        resolver: Arc<dyn Resolver>,
+        settings: Settings,
+    ) -> Self {
+        Self::trusting(store, keeper, resolver, settings, Trusted::ByTheMachine)
     }
 
     pub(crate) fn trusting(
         store: Arc<dyn Store>,
+        keeper: Option<Keeper>,
         resolver: Arc<dyn Resolver>,
         settings: Settings,
         trusted: Trusted,
     ) -> Self {
         say_what_is_open(&settings);
         let guard = Guard::new(settings.guard, settings.allowed_ranges);
-        Self(Arc::new(Shared {
+        let shared = Arc::new(Shared {
             store,
+            keeper,
             client: Client::new(guard, resolver, settings.timeout, trusted),
             retries: settings.retries,
             counts: Counts::default(),
@@ -91,8 +106,13 @@ impl Courier {
             most: settings.followers,
             places: Arc::new(Semaphore::new(settings.followers)),
             running: Mutex::default(),
+            begun: AtomicU64::new(0),
             tasks: TaskTracker::new(),
-        }))
+        });
+        if let Some(keeper) = &shared.keeper {
+            keeper.webhooks_by(Arc::new(Taker(Arc::downgrade(&shared))));
+        }
+        Self(shared)
     }
 
     /// What has been delivered and what has not.
@@ -116,7 +136,7 @@ impl Courier {
     }
 
     /// Ends delivery: what is there already is still sent, at most so long, and nothing is waited for. Takes no further
-    /// configuration. What was not delivered by then is lost.
+    /// configuration. What was not delivered by then is lost, unless the keeper gave it back before.
     pub async fn drain(&self, patience: Duration) {
         self.0.places.close();
         self.0.closing.cancel();
@@ -170,15 +190,24 @@ struct Place {
 
 #[async_trait]
 impl Delivery for Place {
-    async fn begin(self: Box<Self>, config: StoredConfig, after: Cursor) {
+    fn terms(&self) -> Option<Terms> {
+        self.shared.keeper.as_ref().map(Keeper::terms)
+    }
+
+    async fn begin(self: Box<Self>, config: StoredConfig, after: Cursor, grant: Option<Epoch>) {
         let Self { shared, permit } = *self;
         let key = key(&config);
-        let Ok(receiver) = Receiver::new(&config.config, shared.client.guard()) else {
-            // It was checked before it was stored, by the same rules.
-            tracing::error!(row = %config.row, "a webhook that should have been refused was stored; nothing is sent");
-            return;
+        let held = match (&shared.keeper, grant) {
+            (Some(keeper), Some(epoch)) => {
+                let key = work_key(key.0.clone(), key.1.clone());
+                Some(keeper.hold(Lease { key, epoch }, 0))
+            }
+            // Another call has replaced or deleted it by now.
+            (Some(_), None) => return,
+            (None, _) => None,
         };
-        shared.start(config, receiver, after, permit);
+        let holding = Holding::new(shared.clone(), held);
+        shared.go_on(config, after, permit, holding);
         shared.end_outdated(&key).await;
     }
 }
@@ -192,14 +221,34 @@ fn key(config: &StoredConfig) -> Key {
 }
 
 impl Shared {
+    /// Delivers to a configuration what comes after a place.
+    pub(crate) fn go_on(
+        self: &Arc<Self>,
+        config: StoredConfig,
+        after: Cursor,
+        permit: OwnedSemaphorePermit,
+        holding: Holding,
+    ) {
+        match Receiver::new(&config.config, self.client.guard()) {
+            Ok(receiver) => self.start(config, receiver, after, permit, holding),
+            Err(_) => {
+                // It was checked before it was stored, by the same rules unless another replica has other ones.
+                tracing::error!(row = %config.row, "a webhook that should have been refused was stored; nothing is sent");
+                holding.is_done();
+            }
+        }
+    }
+
     fn start(
         self: &Arc<Self>,
         config: StoredConfig,
         receiver: Receiver,
         after: Cursor,
         permit: OwnedSemaphorePermit,
+        holding: Holding,
     ) {
         let running = Running {
+            number: self.begun.fetch_add(1, Ordering::Relaxed),
             row: config.row.clone(),
             stop: self.stopped.child_token(),
             ended: CancellationToken::new(),
@@ -213,13 +262,19 @@ impl Shared {
                 let task = config.config.task_id.clone().unwrap_or_default();
                 match shared.store.follow(&task).await {
                     Ok(Some(pulse)) => {
-                        Follower::new(shared, config, receiver, pulse, after).run().await;
+                        let follower = Follower::new(shared, config, receiver, pulse, after, holding.clone());
+                        follower.run().await;
                     }
-                    Ok(None) => {}
+                    Ok(None) => holding.is_done(),
                     Err(error) => tracing::error!(%task, cause = error.cause, "webhook not begun"),
                 }
             };
-            stop.run_until_cancelled(follow).await;
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => {}
+                () = holding.lost() => {}
+                () = follow => {}
+            }
         });
     }
 
@@ -275,7 +330,7 @@ impl Drop for Registered {
     fn drop(&mut self) {
         let mut all = self.shared.running();
         if let Some(of_key) = all.get_mut(&self.key) {
-            of_key.retain(|running| running.row != self.running.row);
+            of_key.retain(|running| running.number != self.running.number);
             if of_key.is_empty() {
                 all.remove(&self.key);
             }

@@ -19,6 +19,7 @@ use crate::{
     client::{Connection, Failure},
     counts::{Attempt, DeadLetter},
     courier::Shared,
+    lease::Holding,
     receiver::Receiver,
 };
 
@@ -31,18 +32,26 @@ const ENTRIES: usize = 1;
 
 pub(crate) struct Follower {
     shared: Arc<Shared>,
+    holding: Holding,
     config: StoredConfig,
     task: TaskId,
     receiver: Receiver,
     teller: Teller,
     tail: Tail,
+    /// Where it began.
+    after: Cursor,
     connection: Option<Connection>,
     /// Whether the log already has a warning about this receiver.
     warned: bool,
 }
 
-/// There is nothing more to be delivered.
-struct End;
+/// Why a follower ends.
+enum End {
+    /// There is nothing more to be delivered.
+    Done,
+    /// What is left is another replica's, or nobody's.
+    Left,
+}
 
 impl Follower {
     pub(crate) fn new(
@@ -51,15 +60,18 @@ impl Follower {
         receiver: Receiver,
         pulse: watch::Receiver<Pulse>,
         after: Cursor,
+        holding: Holding,
     ) -> Self {
         let task = config.config.task_id.clone().unwrap_or_default();
         Self {
             teller: Teller::new(shared.store.clone(), &config.config),
             tail: Tail::new(shared.store.clone(), task.clone(), pulse, after, ENTRIES),
             shared,
+            holding,
             config,
             task,
             receiver,
+            after,
             connection: None,
             warned: false,
         }
@@ -67,27 +79,39 @@ impl Follower {
 
     /// Ends with the task's terminal event, with the configuration, or with the task.
     pub(crate) async fn run(mut self) {
-        if self.tail.is_over() {
-            return;
+        match self.tell_all().await {
+            Ok(()) | Err(End::Done) => self.holding.is_done(),
+            Err(End::Left) => self.holding.give_back(),
         }
-        while let Some(event) = self.next_event().await {
-            let told = self.tell(&event).await;
-            if told.is_err() || event.event().terminal_state().is_some() {
-                return;
+    }
+
+    async fn tell_all(&mut self) -> Result<(), End> {
+        if self.tail.is_over() {
+            return Ok(());
+        }
+        while let Err(error) = self.teller.recall(self.after).await {
+            self.wait_for_store(&error).await?;
+        }
+        loop {
+            let (event, cursor) = self.next_event().await?;
+            self.tell(&event, cursor).await?;
+            if event.event().terminal_state().is_some() {
+                return Ok(());
             }
         }
     }
 
-    /// The next event that goes out; nothing where the task is gone or this process is closing.
-    async fn next_event(&mut self) -> Option<SharedEvent> {
+    /// The next event that goes out, and its place.
+    async fn next_event(&mut self) -> Result<(SharedEvent, Cursor), End> {
         loop {
             let read = tokio::select! {
                 biased;
+                () = self.holding.wanted_back() => return Err(End::Left),
                 read = self.tail.next() => read,
                 // What is there is still sent.
                 () = self.shared.closing.cancelled() => match self.tail.next_held().await {
                     Ok(Some(entry)) => Ok(entry),
-                    Ok(None) | Err(Lost::Store(_)) => return None,
+                    Ok(None) | Err(Lost::Store(_)) => return Err(End::Left),
                     Err(lost) => Err(lost),
                 },
                 () = sleep(IDLE), if self.connection.is_some() => {
@@ -98,41 +122,54 @@ impl Follower {
             match read {
                 Ok(entry) => {
                     if let Some(event) = &entry.outward {
-                        return Some(event.clone());
+                        return Ok((event.clone(), entry.cursor));
                     }
                 }
                 Err(Lost::Behind | Lost::Diverged | Lost::Gone) => match self.bridge_gap().await {
-                    Ok(Some(event)) => return Some(event),
-                    Ok(None) => return None,
-                    Err(error) => self.wait_for_store(&error).await.ok()?,
+                    Ok(Some(next)) => return Ok(next),
+                    Ok(None) => return Err(End::Done),
+                    Err(error) => self.wait_for_store(&error).await?,
                 },
-                Err(Lost::Store(error)) => self.wait_for_store(&error).await.ok()?,
+                Err(Lost::Store(error)) => self.wait_for_store(&error).await?,
             }
         }
     }
 
     /// The task as it stands, in place of what the log no longer holds, or no longer holds so; nothing where the task is gone.
-    async fn bridge_gap(&mut self) -> Result<Option<SharedEvent>, StoreError> {
+    async fn bridge_gap(&mut self) -> Result<Option<(SharedEvent, Cursor)>, StoreError> {
         let Some(stored) = self.shared.store.read(&self.task).await? else {
             return Ok(None);
         };
         self.shared.counts.gap();
-        self.tail.go_on_after(stored.head.cursor);
+        let cursor = stored.head.cursor;
+        self.tail.go_on_after(cursor);
         let task = StreamResponse::Task(Arc::new(stored.task));
-        Ok(Some(SharedEvent::new(task)))
+        Ok(Some((SharedEvent::new(task), cursor)))
     }
 
-    /// Tells the receiver of an event, if it is told of such ones.
-    async fn tell(&mut self, event: &SharedEvent) -> Result<(), End> {
+    /// Tells the receiver of an event, if it is told of such ones, and notes that.
+    async fn tell(&mut self, event: &SharedEvent, cursor: Cursor) -> Result<(), End> {
         let body = loop {
             match self.teller.body(event).await {
                 Ok(body) => break body,
                 Err(error) => self.wait_for_store(&error).await?,
             }
         };
-        match body {
-            Some(body) => self.deliver(&body).await,
-            None => Ok(()),
+        let Some(body) = body else {
+            return Ok(());
+        };
+        self.deliver(&body).await?;
+        self.note(cursor).await
+    }
+
+    /// The next event waits for it: whoever goes on from here must not begin before what was sent last.
+    async fn note(&self, cursor: Cursor) -> Result<(), End> {
+        loop {
+            match self.holding.note(cursor).await {
+                Ok(true) => return Ok(()),
+                Ok(false) => return Err(End::Left),
+                Err(error) => self.wait_for_store(&error).await?,
+            }
         }
     }
 
@@ -170,13 +207,19 @@ impl Follower {
     }
 
     /// The store is asked before every call: whatever stopped others from telling of a deletion, nothing is sent after
-    /// it.
+    /// it. Nor where this process stood still for so long that another replica may have gone on.
     async fn require_config(&self) -> Result<(), End> {
         let id = self.config.config.id.clone().unwrap_or_default();
         loop {
             match self.shared.store.config(&self.task, &id).await {
-                Ok(Some(stored)) if stored.row == self.config.row => return Ok(()),
-                Ok(_) => return Err(End),
+                Ok(Some(stored)) if stored.row == self.config.row => {
+                    return if self.holding.is_valid() {
+                        Ok(())
+                    } else {
+                        Err(End::Left)
+                    };
+                }
+                Ok(_) => return Err(End::Done),
                 Err(error) => self.wait_for_store(&error).await?,
             }
         }
@@ -201,9 +244,9 @@ impl Follower {
     }
 
     async fn wait(&self, pause: Duration) -> Result<(), End> {
-        timeout(pause, self.shared.closing.cancelled())
+        timeout(pause, self.holding.closing())
             .await
-            .map_or(Ok(()), |()| Err(End))
+            .map_or(Ok(()), |()| Err(End::Left))
     }
 
     /// Only the first event that a receiver loses is worth a warning; the metrics count the others.

@@ -1,8 +1,9 @@
 //! Webhooks: what happens to a task is posted to the receivers that were configured for it (§4.3.3).
 //!
 //! Each configuration has one follower, which reads the task's log and sends one event after the other, the next only
-//! when the former was taken or given up. Nothing is promised beyond this process: a delivery ends with it. A receiver
-//! may get an event twice, where its answer was lost.
+//! when the former was taken or given up. Where replicas share a store, another one goes on with what this process leaves;
+//! without them a delivery ends with it. A receiver may get an event twice, where its answer was lost or its follower
+//! ended before it had noted it.
 
 mod body;
 mod client;
@@ -10,6 +11,7 @@ mod counts;
 mod courier;
 mod follower;
 pub mod guard;
+mod lease;
 mod receiver;
 mod resolver;
 mod retries;
@@ -34,7 +36,7 @@ pub struct Settings {
     pub guard: bool,
     /// Addresses that receivers may have although they are not public, and that may be posted to without TLS.
     pub allowed_ranges: Vec<IpNet>,
-    /// Configurations that are delivered to at once; further ones are refused.
+    /// Configurations that are delivered to at once; further ones are refused, and left to other replicas.
     pub followers: usize,
     /// How long a receiver has for one answer, with the connecting.
     pub timeout: Duration,

@@ -106,7 +106,8 @@ impl Assembly {
             keeper: store.keeper(&self.settings, &self.clock, &self.ids),
         };
         let keeper = keeping.keeper.clone();
-        let courier = webhooks::courier(&self.settings.push, store.port(), self.resolver, &metrics);
+        let (push, port) = (&self.settings.push, store.port());
+        let courier = webhooks::courier(push, port, keeper.clone(), self.resolver, &metrics);
         let extended = self.extended_card.or_else(|| self.settings.card.extended(&card));
         let cards = Cards {
             card: Arc::new(card),

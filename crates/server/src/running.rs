@@ -95,7 +95,7 @@ impl Running {
             self.service.end_waits();
             answered.await;
         }
-        // Other replicas go on with what runs here, and whoever still waits for it can ask them.
+        // Other replicas go on with what runs and is delivered here, and whoever still waits for it can ask them.
         if let Some(keeper) = &self.keeper {
             keeper.drain(LAST_WORDS).await;
         }
@@ -106,7 +106,7 @@ impl Running {
         if time::timeout(LAST_WORDS, rest).await.is_err() {
             tracing::warn!("leaving before every offer to the agent was answered");
         }
-        // What the last words were is delivered as well.
+        // What the last words were is delivered as well, here where there are no others.
         let left = listening.edge.drain.saturating_sub(began.elapsed());
         self.courier.drain(left.max(LAST_WORDS)).await;
         // Last, so that operators can watch the drain.

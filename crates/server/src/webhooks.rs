@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gateway_config::typed;
-use gateway_domain::ports::Store;
+use gateway_domain::{ports::Store, work::Keeper};
 use gateway_push::{Courier, Resolver, Retries, Settings};
 use gateway_telemetry::{Metrics, list};
 
@@ -11,10 +11,11 @@ use gateway_telemetry::{Metrics, list};
 pub(crate) fn courier(
     settings: &typed::Push,
     store: Arc<dyn Store>,
+    keeper: Option<Keeper>,
     resolver: Arc<dyn Resolver>,
     metrics: &Metrics,
 ) -> Courier {
-    let courier = Courier::new(store, resolver, bounds(settings));
+    let courier = Courier::new(store, keeper, resolver, bounds(settings));
     watch(metrics, &courier);
     courier
 }

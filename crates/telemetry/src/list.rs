@@ -154,7 +154,7 @@ pub const DROPPED_REPORTS: Metric = Metric {
 pub const LEASES: Metric = Metric {
     name: "a2a_gateway_leases",
     unit: "",
-    help: "Agent's runs that this replica holds, so that no other replica begins them. Nothing without replicas.",
+    help: "Agent's runs and webhooks that this replica holds, so that no other has them. Nothing without replicas.",
     labels: &[],
     kind: Kind::Gauge,
 };
@@ -163,7 +163,7 @@ pub const LEASES: Metric = Metric {
 pub const LEASES_TAKEN: Metric = Metric {
     name: "a2a_gateway_leases_taken",
     unit: "",
-    help: "Runs that this replica took over from one that left, was killed or was cut off.",
+    help: "Runs and webhooks that this replica took over from one that left, was killed or was cut off.",
     labels: &[],
     kind: Kind::Counter,
 };
@@ -172,7 +172,7 @@ pub const LEASES_TAKEN: Metric = Metric {
 pub const LEASES_LOST: Metric = Metric {
     name: "a2a_gateway_leases_lost",
     unit: "",
-    help: "Runs that were stopped since the store was not reached in time, or their task ended at another replica.",
+    help: "Runs and webhooks that were stopped here: the store was not reached in time, or their end came elsewhere.",
     labels: &[],
     kind: Kind::Counter,
 };

@@ -5,6 +5,7 @@
 mod configs;
 mod delivery;
 mod guard;
+mod replicas;
 mod secrets;
 
 use gateway_domain::Operation;

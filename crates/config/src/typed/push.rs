@@ -17,7 +17,7 @@ pub struct Push {
     /// Ranges of addresses that webhooks may point to all the same, also by http, such as
     /// ["10.1.0.0/16", "fd00::/8"].
     pub allowed_ranges: Vec<Range>,
-    /// Webhooks that are delivered to at once. Further ones are refused.
+    /// Webhooks that are delivered to at once. Further ones are refused; what another replica left waits for a place.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub most: usize,
     /// How long a receiver has for its answer.

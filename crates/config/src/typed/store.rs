@@ -31,8 +31,8 @@ pub struct Store {
     /// Bytes of events that are kept of a task.
     #[schemars(extend("x-min" = "64 KiB", "x-max" = "1 GiB"))]
     pub log_bytes: Size,
-    /// How long a replica keeps the agent's run of a task without a sign of life; after it another replica goes on with
-    /// the run. It is renewed three times as often. For `redis` only, and the same on all replicas.
+    /// How long a replica keeps the agent's run of a task, or a webhook, without a sign of life; after it another replica
+    /// goes on with it. It is renewed three times as often. For `redis` only, and the same on all replicas.
     #[schemars(extend("x-min" = "1 s", "x-max" = "10 min"))]
     pub lease: Period,
     /// Where tasks are with `store.kind` `redis`.

@@ -30,7 +30,8 @@ pub trait Work: Send + Sync {
     /// Lets leases run from now. Answers for each in the order given.
     async fn renew(&self, leases: &[Lease], terms: &Terms) -> Result<Vec<Renewed>, StoreError>;
 
-    /// Makes work due at a moment and tells other replicas; says whether the lease was held.
+    /// Makes work due at a moment, and tells other replicas at least where that has come; says whether the lease was
+    /// held.
     async fn give_back(&self, lease: &Lease, due: Timestamp) -> Result<bool, StoreError>;
 
     /// Removes work that is done, unless more was asked of the run than what its holder has seen.
@@ -81,6 +82,16 @@ pub enum WorkKind {
     Run,
     /// Delivery to a push-notification configuration.
     Webhook(PushNotificationConfigId),
+}
+
+impl WorkKind {
+    /// For the log, which is not told what clients call their configurations.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Webhook(_) => "webhook",
+        }
+    }
 }
 
 /// Which work.

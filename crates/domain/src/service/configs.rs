@@ -3,7 +3,7 @@
 use super::{Answered, Context, Inner, Service};
 use crate::{
     Error, ErrorKind, Operation, Outcome, TaskId, TaskPushNotificationConfig, Tenant, Version,
-    ports::{ConfigPut, PutConfigError},
+    ports::{ConfigPut, Epoch, PutConfigError},
     push::StoredConfig,
     reply::{Body, ConfigPage},
     request::{ConfigKey, CreateConfig, GetConfig, ListConfigs},
@@ -25,8 +25,9 @@ impl Service {
             .stored_config(request.config, &request.task_id, request.tenant.as_ref());
         let config = stored.config.clone();
         let placed = self.0.place(stored)?;
-        self.0.put_config(placed.config.clone()).await?;
-        placed.begin(head.cursor).await;
+        let put = placed.put(self.0.limits().push_configs_per_task);
+        let grant = self.0.put_config(put).await?;
+        placed.begin(head.cursor, grant).await;
         Ok((outcome, Body::Config(config)))
     }
 
@@ -137,17 +138,13 @@ impl Inner {
         }
     }
 
-    pub(super) async fn put_config(&self, config: StoredConfig) -> Result<(), Error> {
-        let most = self.limits().push_configs_per_task;
-        self.store()
-            .put_config(ConfigPut::new(config, most))
-            .await
-            .map(drop)
-            .map_err(|error| match error {
-                PutConfigError::Limit => self.config_limit(),
-                PutConfigError::NoTask => Error::task_not_found(),
-                PutConfigError::Store(error) => error.into(),
-            })
+    async fn put_config(&self, put: ConfigPut) -> Result<Option<Epoch>, Error> {
+        let stored = self.store().put_config(put).await;
+        stored.map_err(|error| match error {
+            PutConfigError::Limit => self.config_limit(),
+            PutConfigError::NoTask => Error::task_not_found(),
+            PutConfigError::Store(error) => error.into(),
+        })
     }
 
     pub(super) fn config_limit(&self) -> Error {

@@ -20,7 +20,7 @@ use crate::{
     Cursor, Error, ErrorKind, Message, Outcome, Revision, Scope, SharedEvent, StreamResponse, TaskId,
     TaskSnapshot,
     decide::{self, NewTask},
-    ports::{Change, ConfigPut, CreateError, Creation, Granted, Offer, Pulse, StoredTask},
+    ports::{Change, CreateError, Creation, Granted, Offer, Pulse, StoredTask},
     repeats::SendClaim,
     reply::{Body, Sent, StreamItem},
     request::{INLINE_CONFIG, SendConfiguration, SendMessage},
@@ -150,7 +150,7 @@ impl Service {
         );
         let granted = inner.store_new(creation).await?;
         if let Some(placed) = placed {
-            placed.begin(Cursor::START).await;
+            placed.begin(Cursor::START, granted.webhook).await;
         }
         let pulse = inner.follow(&id).await?;
         let offer = offer(context, request, TaskSnapshot::clone(&snapshot), false);
@@ -189,9 +189,7 @@ impl Service {
         let pulse = inner.follow(&id).await?;
         let placed = inner.inline_config(&request, &id)?;
         let most = inner.limits().push_configs_per_task;
-        let config = placed
-            .as_ref()
-            .map(|placed| ConfigPut::new(placed.config.clone(), most));
+        let config = placed.as_ref().map(|placed| placed.put(most));
         let (head, granted) = inner
             .try_commit(head, None, |head| {
                 let taken =
@@ -208,7 +206,7 @@ impl Service {
             })
             .await?;
         if let Some(placed) = placed {
-            placed.begin(head.cursor).await;
+            placed.begin(head.cursor, granted.webhook).await;
         }
         // Read before the agent hears of it, so that a stream's first event is the task as the message found it.
         let StoredTask { head: read, task } = inner.read(&id).await?;
@@ -317,7 +315,8 @@ impl Inner {
             config: placed.as_ref().map(|placed| placed.config.clone()),
             id,
         };
-        let creation = decide::create(new, self.limits(), self.stamp())?;
+        let mut creation = decide::create(new, self.limits(), self.stamp())?;
+        creation.delivery = placed.as_ref().and_then(Placed::terms);
         Ok((creation, placed))
     }
 

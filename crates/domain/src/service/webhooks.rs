@@ -7,7 +7,7 @@ use super::{Inner, Service};
 use crate::{
     Cursor, Error, ErrorKind, Outcome, PushNotificationConfigId, TaskId, TaskPushNotificationConfig,
     error::Violation,
-    ports::{Delivery, Webhooks},
+    ports::{ConfigPut, Delivery, Epoch, Terms, Webhooks},
     push::StoredConfig,
 };
 
@@ -18,9 +18,22 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// To be called once the configuration is stored.
-    pub(super) async fn begin(self, after: Cursor) {
-        self.place.begin(self.config, after).await;
+    /// On what terms its delivery is stored with it.
+    pub(super) fn terms(&self) -> Option<Terms> {
+        self.place.terms()
+    }
+
+    /// How it is stored in a task that may have so many.
+    pub(super) fn put(&self, most: usize) -> ConfigPut {
+        ConfigPut {
+            delivery: self.terms(),
+            ..ConfigPut::new(self.config.clone(), most)
+        }
+    }
+
+    /// To be called once the configuration is stored, with the grant that this came to.
+    pub(super) async fn begin(self, after: Cursor, grant: Option<Epoch>) {
+        self.place.begin(self.config, after, grant).await;
     }
 }
 
@@ -68,5 +81,5 @@ impl Webhooks for Undelivered {
 
 #[async_trait]
 impl Delivery for Undelivered {
-    async fn begin(self: Box<Self>, _: StoredConfig, _: Cursor) {}
+    async fn begin(self: Box<Self>, _: StoredConfig, _: Cursor, _: Option<Epoch>) {}
 }

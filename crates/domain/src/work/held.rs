@@ -7,6 +7,7 @@ use std::{
         Arc,
         atomic::{AtomicU8, AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use tokio::sync::Mutex;
@@ -24,6 +25,8 @@ pub(super) struct HeldState {
     lease: Lease,
     seen: AtomicU64,
     parting: AtomicU8,
+    /// Milliseconds until another replica is to go on.
+    pause: AtomicU64,
     lost: CancellationToken,
     /// Held while what is asked of the run is looked at.
     asks: Mutex<()>,
@@ -47,6 +50,7 @@ impl Held {
             lease,
             seen: AtomicU64::new(seen),
             parting: AtomicU8::new(Parting::Settle as u8),
+            pause: AtomicU64::new(0),
             lost,
             asks: Mutex::new(()),
         }))
@@ -72,14 +76,36 @@ impl Held {
         self.0.lost.is_cancelled()
     }
 
+    /// Whether the lease lasts by this process's clock: it may not, and be lost, though nobody has noticed yet.
+    pub fn is_valid(&self) -> bool {
+        !self.is_lost() && self.0.keeper.is_valid(&self.0.lease)
+    }
+
     /// Whether this replica is about to leave: work that stops now is given back.
     pub fn is_wanted_back(&self) -> bool {
         self.0.keeper.closing.is_cancelled()
     }
 
+    /// Returns when this replica is about to leave.
+    pub async fn wanted_back(&self) {
+        self.0.keeper.closing.cancelled().await;
+    }
+
     /// The work is not done: when the last has dropped it another replica is to go on.
     pub fn give_back(&self) {
+        self.give_back_in(Duration::ZERO);
+    }
+
+    /// The same, but some replica is to go on after a pause only. One that leaves gives back without it.
+    pub fn give_back_in(&self, pause: Duration) {
+        let millis = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+        self.0.pause.store(millis, Ordering::Relaxed);
         self.0.parting.store(Parting::GiveBack as u8, Ordering::Relaxed);
+    }
+
+    /// The work is done, whatever was said before.
+    pub fn is_done(&self) {
+        self.0.parting.store(Parting::Settle as u8, Ordering::Relaxed);
     }
 
     /// The store has no more of it, since its task ended.
@@ -119,10 +145,12 @@ impl Drop for HeldState {
             1 => Parting::GiveBack,
             _ => Parting::Over,
         };
+        let pause = Duration::from_millis(self.pause.load(Ordering::Relaxed));
         self.keeper.part(Parted {
             lease: self.lease.clone(),
             seen: self.seen.load(Ordering::Relaxed),
             how,
+            pause,
         });
     }
 }

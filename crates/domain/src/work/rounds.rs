@@ -185,7 +185,7 @@ impl Shared {
             // Nobody here does such work. Its lease runs out.
             return;
         };
-        tracing::info!(task = %lease.key.task, kind = ?lease.key.kind, "work taken over");
+        tracing::info!(task = %lease.key.task, kind = lease.key.kind.name(), "work taken over");
         self.counts.taken.fetch_add(1, Ordering::Relaxed);
         let seen = match &work {
             DueWork::Run { asked, .. } => *asked,
@@ -204,9 +204,15 @@ impl Shared {
 
     async fn part_with(self: &Arc<Self>, parted: Parted) {
         let closing = self.closing.is_cancelled();
-        let Parted { lease, seen, how } = parted;
+        let Parted {
+            lease,
+            seen,
+            how,
+            pause,
+        } = parted;
         if closing || how == Parting::GiveBack {
-            return self.give_back(&lease, self.clock.now()).await;
+            let pause = if closing { Duration::ZERO } else { pause };
+            return self.give_back(&lease, self.after(pause)).await;
         }
         loop {
             match self.store.settle(&lease, seen).await {
@@ -232,6 +238,12 @@ impl Shared {
         }
     }
 
+    fn after(&self, pause: Duration) -> Timestamp {
+        let (now, millis) = (self.clock.now(), i64::try_from(pause.as_millis()));
+        let after = now.millis().saturating_add(millis.unwrap_or(i64::MAX));
+        Timestamp::from_millis(after).unwrap_or(now)
+    }
+
     async fn give_back(&self, lease: &Lease, due: Timestamp) {
         if let Err(error) = self.store.give_back(lease, due).await {
             // It runs out by itself.
@@ -241,7 +253,8 @@ impl Shared {
     }
 
     pub(super) async fn give_back_all(&self) {
-        let (leases, now) = (self.leases(), self.clock.now());
+        // First, so that nothing is done here any more when another replica goes on.
+        let (leases, now) = (self.cut_all(), self.clock.now());
         stream::iter(leases)
             .for_each_concurrent(PARTING_AT_ONCE, |lease| async move {
                 self.give_back(&lease, now).await;

@@ -55,7 +55,7 @@ async fn a_task_that_is_discarded_is_not_followed_any_more() {
         .courier
         .reserve()
         .unwrap()
-        .begin(config, gateway_domain::Cursor::START)
+        .begin(config, gateway_domain::Cursor::START, None)
         .await;
     assert_eq!(bench.courier.followers(), 1);
     assert!(bench.store.discard(&task).await.unwrap());

@@ -3,6 +3,7 @@
 mod addresses;
 mod calls;
 mod endings;
+mod leases;
 mod order;
 mod secrets;
 mod support;

@@ -91,7 +91,7 @@ impl Bench {
         trusted: Trusted,
     ) -> Self {
         let store = Arc::new(MemoryStore::new(of_store));
-        let courier = Courier::trusting(store.clone(), Arc::new(resolver), settings, trusted);
+        let courier = Courier::trusting(store.clone(), None, Arc::new(resolver), settings, trusted);
         let task = TaskId::new("task");
         let creation = decide::create(new_task(task.clone()), &Limits::default(), stamp());
         store.create(creation.unwrap()).await.unwrap();
@@ -117,7 +117,7 @@ impl Bench {
             .put_config(ConfigPut::new(config.clone(), 100))
             .await
             .unwrap();
-        place.begin(config, head.cursor).await;
+        place.begin(config, head.cursor, None).await;
     }
 
     /// The same for a receiver.
@@ -132,10 +132,18 @@ impl Bench {
     }
 
     pub(super) async fn chunk(&self, text: &str) {
+        self.add(text, false).await;
+    }
+
+    pub(super) async fn last_chunk(&self, text: &str) {
+        self.add(text, true).await;
+    }
+
+    async fn add(&self, text: &str, last_chunk: bool) {
         self.act(AgentAction::UpdateArtifact {
             artifact: artifact("a", text),
             append: true,
-            last_chunk: false,
+            last_chunk,
         })
         .await;
     }
@@ -146,17 +154,22 @@ impl Bench {
 
     /// Waits until a number is what it should be.
     pub(super) async fn until(&self, reached: impl Fn(&Courier) -> bool) {
-        let reached = async {
-            while !reached(&self.courier) {
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            }
-        };
-        timeout(PATIENCE, reached).await.expect("it comes to that");
+        until(&self.courier, reached).await;
     }
 
     pub(super) async fn nobody_is_followed(&self) {
         self.until(|courier| courier.followers() == 0).await;
     }
+}
+
+/// Waits until something is as it should be.
+pub(super) async fn until<T>(watched: &T, reached: impl Fn(&T) -> bool) {
+    let reached = async {
+        while !reached(watched) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    timeout(PATIENCE, reached).await.expect("it comes to that");
 }
 
 fn stamp() -> Stamp {
