@@ -19,15 +19,17 @@ use tokio::time::{Instant, sleep};
 /// Programs over one Redis. The lease is as short as it can be.
 fn programs<const COUNT: usize>(lease: &str) -> (RedisServer, [Process; COUNT]) {
     let redis = RedisServer::start();
-    let url = redis.url();
-    let started = [(); COUNT].map(|()| {
-        Process::start(&[
-            ("STORE__KIND", "redis"),
-            ("STORE__REDIS__URL", &url),
-            ("STORE__LEASE", lease),
-        ])
-    });
+    let started = [(); COUNT].map(|()| program(&redis, lease, "5"));
     (redis, started)
+}
+
+fn program(redis: &RedisServer, lease: &str, losses: &str) -> Process {
+    Process::start(&[
+        ("STORE__KIND", "redis"),
+        ("STORE__REDIS__URL", &redis.url()),
+        ("STORE__LEASE", lease),
+        ("STORE__LOSSES", losses),
+    ])
 }
 
 fn clients(process: &Process) -> [Box<dyn Driver>; 3] {
@@ -202,4 +204,44 @@ async fn a_run_of_one_program_is_canceled_at_another_and_nothing_of_it_comes_aft
         sleep(Duration::from_millis(200)).await;
         assert_eq!(get(&*begins, &id).await, canceled);
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_is_lost_with_every_program_that_has_it_fails_its_task_and_no_program_takes_it_again() {
+    let redis = RedisServer::start();
+    let start = || program(&redis, "2 s", "1");
+    let mut first = start();
+    let id = begin(&*clients(&first)[0], "work 600").await;
+    while state(&get(&*clients(&first)[0], &id).await) != "TASK_STATE_WORKING" {
+        sleep(Duration::from_millis(20)).await;
+    }
+    first.signal("KILL");
+    first.ended().await;
+    let mut second = start();
+    while taken_over(&second).await == 0 {
+        sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(
+        state(&get(&*clients(&second)[1], &id).await),
+        "TASK_STATE_WORKING"
+    );
+    second.signal("KILL");
+    second.ended().await;
+    let last = start();
+    for client in clients(&last) {
+        let failed = ended(&*client, &id).await;
+        assert_eq!(state(&failed), "TASK_STATE_FAILED");
+        let said = failed["status"]["message"]["parts"][0]["text"].as_str().unwrap();
+        assert!(said.contains("lost too often"), "{said}");
+    }
+}
+
+/// How much a program has taken over, as its metrics say.
+async fn taken_over(process: &Process) -> u64 {
+    let metrics = Http::new(process.admin).get("/metrics").await;
+    let text = String::from_utf8_lossy(&metrics.body).into_owned();
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("a2a_gateway_leases_taken_total "));
+    line.and_then(|number| number.parse().ok()).unwrap_or_default()
 }

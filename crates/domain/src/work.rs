@@ -45,6 +45,8 @@ pub struct Settings {
     pub poll: Duration,
     /// How much is taken at once from each place of the store.
     pub most: usize,
+    /// How many holders may lose a run; beyond it its task fails, since it may be what ends them.
+    pub losses: u32,
 }
 
 impl Settings {
@@ -55,6 +57,7 @@ impl Settings {
             lease: Duration::from_secs(15),
             poll: Duration::from_secs(1),
             most: 64,
+            losses: 5,
         }
     }
 }
@@ -104,6 +107,7 @@ struct Shared {
 struct Counts {
     taken: AtomicU64,
     lost: AtomicU64,
+    given_up: AtomicU64,
 }
 
 /// A lease that this replica has, as far as it knows.
@@ -182,6 +186,11 @@ impl Keeper {
         held.map(Held)
     }
 
+    /// How many holders may lose a run.
+    pub fn losses(&self) -> u32 {
+        self.0.settings.losses
+    }
+
     /// How many leases are held.
     pub fn count(&self) -> usize {
         self.0.lock().len()
@@ -195,6 +204,15 @@ impl Keeper {
     /// How many leases were lost.
     pub fn lost(&self) -> u64 {
         self.0.counts.lost.load(Ordering::Relaxed)
+    }
+
+    /// How many runs were given up since too many holders had lost them.
+    pub fn given_up(&self) -> u64 {
+        self.0.counts.given_up.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_given_up(&self) {
+        self.0.counts.given_up.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Ends everything at once when it is dropped, as if the process had ended: what is held here runs out.

@@ -203,7 +203,7 @@ impl Delivery for Place {
                 Some(keeper.hold(Lease { key, epoch }, 0))
             }
             // Another call has replaced or deleted it by now.
-            (Some(_), None) => return,
+            (Some(_), None) => return shared.end_outdated(&key).await,
             (None, _) => None,
         };
         let holding = Holding::new(shared.clone(), held);

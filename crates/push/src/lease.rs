@@ -112,6 +112,7 @@ impl Worker for Taker {
             let holding = Holding::new(taking.clone(), Some(held.clone()));
             let begun = async {
                 if let Some(config) = config_of(&taking, &held).await? {
+                    tracing::info!(task = %held.lease().key.task, row = %config.row, "webhook taken over");
                     taking.go_on(config, delivered, permit, holding.clone());
                 } else {
                     holding.is_done();

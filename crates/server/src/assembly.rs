@@ -180,6 +180,8 @@ fn watch(metrics: &Metrics, store: &Kept, worker: &Worker, service: &Service, ke
         metrics.watch(&list::LEASES_TAKEN, move || vec![("", own.taken())]);
         let own = keeper.clone();
         metrics.watch(&list::LEASES_LOST, move || vec![("", own.lost())]);
+        let own = keeper.clone();
+        metrics.watch(&list::RUNS_GIVEN_UP, move || vec![("", own.given_up())]);
     }
     let worker = worker.clone();
     metrics.watch(&list::DROPPED_REPORTS, move || {

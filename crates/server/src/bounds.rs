@@ -6,6 +6,7 @@ use gateway_config::{
     Secret, Settings,
     typed::{self, ErrorTable, RedisMode},
 };
+use gateway_domain::{ReplicaId, work};
 use gateway_edge::Budget;
 use gateway_store_redis::{Durability, Mode};
 use gateway_wire::errors::Edition;
@@ -48,6 +49,15 @@ pub(crate) fn memory(store: &typed::Store) -> gateway_store_memory::Settings {
         finished_per_tenant: store.finished_per_tenant,
         finished_bytes: store.finished_bytes.0,
         finished_kept: store.finished_age.0,
+    }
+}
+
+/// How a replica keeps its leases.
+pub(crate) fn keeper(store: &typed::Store, replica: ReplicaId) -> work::Settings {
+    work::Settings {
+        lease: store.lease.0,
+        losses: store.losses,
+        ..work::Settings::of(replica)
     }
 }
 
@@ -102,12 +112,16 @@ fn text(secret: &Secret) -> String {
 mod tests {
     use gateway_config::Typed;
 
-    use super::{edge, memory, redis};
+    use gateway_domain::{ReplicaId, work};
+
+    use super::{edge, keeper, memory, redis};
 
     #[test]
     fn the_defaults_of_the_settings_are_those_of_the_parts() {
         let typed = Typed::default();
         assert_eq!(memory(&typed.store), gateway_store_memory::Settings::default());
+        let usual = work::Settings::of(ReplicaId::new("one"));
+        assert_eq!(keeper(&typed.store, ReplicaId::new("one")), usual);
         let resolved = crate::settings::parse("").unwrap();
         // Its debug text leaves out most.
         assert!(redis(&resolved) == gateway_store_redis::Settings::default());

@@ -7,7 +7,7 @@ use gateway_domain::{
     Timestamp,
     page::PageKey,
     ports::{Clock, Ids, Store},
-    work::{self, Keeper},
+    work::Keeper,
 };
 use gateway_store_memory::MemoryStore;
 use gateway_store_redis::RedisStore;
@@ -76,10 +76,7 @@ impl Kept {
         match self {
             Self::Memory(_) => None,
             Self::Redis(_) => {
-                let settings = work::Settings {
-                    lease: settings.store.lease.0,
-                    ..work::Settings::of(ids::replica())
-                };
+                let settings = bounds::keeper(&settings.store, ids::replica());
                 Some(Keeper::new(self.port(), clock.clone(), ids.clone(), settings))
             }
         }

@@ -35,6 +35,9 @@ struct Run {
     holder: ReplicaId,
     due: Timestamp,
     attempt: u32,
+    lost: u32,
+    /// Whether its last holder gave it back.
+    handed: bool,
     asks: BTreeMap<u64, RunAsk>,
 }
 
@@ -110,6 +113,8 @@ impl Due {
             holder: terms.replica.clone(),
             due: terms.due(),
             attempt: 1,
+            lost: 0,
+            handed: false,
             asks: BTreeMap::from([(work.asked, RunAsk::Offer(offer))]),
         });
         self.order.insert((terms.due(), key(task, WorkKind::Run)));
@@ -167,8 +172,10 @@ impl Due {
                 let run = work.run.as_mut()?;
                 run.holder = terms.replica.clone();
                 run.attempt += 1;
+                run.lost += u32::from(!std::mem::take(&mut run.handed));
                 DueWork::Run {
                     attempt: run.attempt,
+                    lost: run.lost,
                     asks: run
                         .asks
                         .iter()
@@ -202,6 +209,10 @@ impl Due {
         let held = self.is_held(lease);
         if held {
             self.set_due(&lease.key, due);
+            let work = self.tasks.get_mut(&lease.key.task);
+            if let Some(run) = work.and_then(|work| work.run_under(lease)) {
+                run.handed = true;
+            }
         }
         held
     }

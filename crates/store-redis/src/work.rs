@@ -38,9 +38,9 @@ const SOON: Duration = Duration::from_millis(250);
 
 type Bytes = Vec<u8>;
 
-/// Work as scripts show it: task, configuration, grant, attempt, number of the latest that was asked, cursor of the last
-/// that was delivered, and what is asked.
-type ShownWork = (String, String, Epoch, u32, u64, String, HashMap<u64, Bytes>);
+/// Work as scripts show it: task, configuration, grant, attempt, holders who lost it, number of the latest that was asked,
+/// cursor of the last that was delivered, and what is asked.
+type ShownWork = (String, String, Epoch, u32, u32, u64, String, HashMap<u64, Bytes>);
 
 #[async_trait]
 impl Work for RedisStore {
@@ -283,11 +283,12 @@ fn add_lease(script: &mut ScriptInvocation<'_>, lease: &Lease) {
 }
 
 fn taken_work(
-    (task, config, epoch, attempt, asked, delivered, asks): ShownWork,
+    (task, config, epoch, attempt, lost, asked, delivered, asks): ShownWork,
 ) -> Result<Taken, StoreError> {
     let (kind, work) = if config.is_empty() {
         let run = DueWork::Run {
             attempt,
+            lost,
             asks: asks_of(asks)?,
             asked,
         };

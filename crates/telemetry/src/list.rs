@@ -42,6 +42,7 @@ pub const METRICS: &[&Metric] = &[
     &LEASES,
     &LEASES_TAKEN,
     &LEASES_LOST,
+    &RUNS_GIVEN_UP,
     &WEBHOOKS,
     &WEBHOOKS_RETRYING,
     &WEBHOOK_CALLS,
@@ -173,6 +174,15 @@ pub const LEASES_LOST: Metric = Metric {
     name: "a2a_gateway_leases_lost",
     unit: "",
     help: "Runs and webhooks that were stopped here: the store was not reached in time, or their end came elsewhere.",
+    labels: &[],
+    kind: Kind::Counter,
+};
+
+/// Runs that may have ended their replicas.
+pub const RUNS_GIVEN_UP: Metric = Metric {
+    name: "a2a_gateway_runs_given_up",
+    unit: "",
+    help: "Runs whose task was failed here since too many replicas were lost with them.",
     labels: &[],
     kind: Kind::Counter,
 };

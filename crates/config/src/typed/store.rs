@@ -35,6 +35,10 @@ pub struct Store {
     /// goes on with it. It is renewed three times as often. For `redis` only, and the same on all replicas.
     #[schemars(extend("x-min" = "1 s", "x-max" = "10 min"))]
     pub lease: Period,
+    /// How many replicas may lose the agent's run of a task, killed or cut off, until the task fails: the run may be what
+    /// ends them. Those that leave in order do not count. For `redis` only.
+    #[schemars(range(min = 1, max = 1_000))]
+    pub losses: u32,
     /// Where tasks are with `store.kind` `redis`.
     pub redis: Redis,
 }
@@ -159,6 +163,7 @@ impl Default for Store {
             log_entries: 2_000,
             log_bytes: Size(8 << 20),
             lease: Period(Duration::from_secs(15)),
+            losses: 5,
             redis: Redis::default(),
         }
     }

@@ -228,6 +228,8 @@ pub enum DueWork {
     Run {
         /// 2 for the first time that it is taken over.
         attempt: u32,
+        /// How many of those who held it lost it instead of giving it back.
+        lost: u32,
         /// What was asked of it and is not done.
         asks: Vec<NumberedAsk>,
         /// The number of the latest that was ever asked.

@@ -240,11 +240,16 @@ impl Inner {
         }
     }
 
-    /// Ends a live task as failed; one that has ended meanwhile stays as it is.
-    pub(super) async fn fail_or_log(&self, task: &TaskId, owner: Option<Epoch>, text: &str) {
+    /// Ends a live task as failed.
+    pub(super) async fn fail(&self, task: &TaskId, owner: Option<Epoch>, text: &str) -> Result<(), Error> {
         let message = Message::agent_text(self.parts.ids.message_id(), text);
         let decide = |head: &_| decide::fail(head, message.clone(), self.limits(), self.stamp());
-        if let Err(error) = self.commit_with(task, owner, decide).await {
+        self.commit_with(task, owner, decide).await.map(drop)
+    }
+
+    /// The same; one that has ended meanwhile stays as it is.
+    pub(super) async fn fail_or_log(&self, task: &TaskId, owner: Option<Epoch>, text: &str) {
+        if let Err(error) = self.fail(task, owner, text).await {
             tracing::info!(%task, %error, "failure not recorded");
         }
     }

@@ -268,7 +268,7 @@ impl Service {
             };
             if let Err(error) = taken {
                 tracing::warn!(%task, %error, cause = error.cause(), "a run cannot go on here");
-                held.give_back();
+                held.give_back_in(ELSEWHERE);
                 return;
             }
             held.note_seen(number);
@@ -374,6 +374,60 @@ fn offer_again(task: TaskSnapshot, asked: AskedOffer, attempt: u32) -> Option<Of
 
 // === taking over ===
 
+/// How long a run rests that cannot go on here.
+const ELSEWHERE: Duration = Duration::from_secs(1);
+
+/// Losses after which a run may be what ends its replicas.
+const SUSPICIOUS: u32 = 2;
+
+const LOST_TOO_OFTEN: &str =
+    "the agent's run was lost too often with the process that it ran in, and is not begun again";
+
+/// What follows from how many holders lost a run.
+enum Losses {
+    /// It goes on.
+    Few,
+    /// It goes on at whichever replica chance has.
+    Suspicious,
+    /// Its task fails.
+    TooMany,
+}
+
+impl Service {
+    /// A run that ends its process ends the others there with it. Were they all taken over by one replica again and again,
+    /// they would all be lost too often; so chance deals them out, each by itself.
+    fn judge_losses(&self, lost: u32) -> Losses {
+        let replicas = self.0.replicas.as_ref();
+        if replicas.is_some_and(|replicas| lost > replicas.keeper.losses()) {
+            Losses::TooMany
+        } else if lost >= SUSPICIOUS && self.0.parts.ids.mark() > u32::MAX / 2 {
+            Losses::Suspicious
+        } else {
+            Losses::Few
+        }
+    }
+
+    async fn fail_lost(&self, held: &Held, lost: u32) {
+        let task = &held.lease().key.task;
+        tracing::error!(%task, lost, "run given up: each of its holders was lost");
+        // Until it is written that the task has failed, nobody has settled its run.
+        held.give_back_in(ELSEWHERE);
+        let failed = async {
+            self.0.show(task).await?;
+            self.0.fail(task, Some(held.epoch()), LOST_TOO_OFTEN).await
+        };
+        match failed.await {
+            Ok(()) => {
+                held.is_over();
+                if let Some(replicas) = &self.0.replicas {
+                    replicas.keeper.note_given_up();
+                }
+            }
+            Err(error) => tracing::warn!(%task, %error, cause = error.cause(), "failure not recorded yet"),
+        }
+    }
+}
+
 /// Does the runs of a service, as long as that is there.
 pub(super) struct RunWorker(Weak<Inner>);
 
@@ -389,13 +443,26 @@ impl RunWorker {
 
 impl Worker for RunWorker {
     fn take(&self, held: Held, work: DueWork) {
-        let (Some(service), DueWork::Run { attempt, asks, .. }) = (self.service(), work) else {
+        let (
+            Some(service),
+            DueWork::Run {
+                attempt, lost, asks, ..
+            },
+        ) = (self.service(), work)
+        else {
             return held.give_back();
         };
         let taking = service.clone();
         service.0.offers.spawn(Box::pin(async move {
             let _alone = held.asks().await;
-            taking.take_asks(&held, asks, attempt).await;
+            match taking.judge_losses(lost) {
+                Losses::Few => {
+                    tracing::info!(task = %held.lease().key.task, lost, "run taken over");
+                    taking.take_asks(&held, asks, attempt).await;
+                }
+                Losses::Suspicious => held.give_back_in(ELSEWHERE),
+                Losses::TooMany => taking.fail_lost(&held, lost).await,
+            }
         }));
     }
 

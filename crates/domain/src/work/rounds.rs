@@ -185,7 +185,7 @@ impl Shared {
             // Nobody here does such work. Its lease runs out.
             return;
         };
-        tracing::info!(task = %lease.key.task, kind = lease.key.kind.name(), "work taken over");
+        tracing::debug!(task = %lease.key.task, kind = lease.key.kind.name(), "work taken");
         self.counts.taken.fetch_add(1, Ordering::Relaxed);
         let seen = match &work {
             DueWork::Run { asked, .. } => *asked,

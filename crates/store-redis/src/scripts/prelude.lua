@@ -104,7 +104,8 @@ local function ask(id, asked, most)
   return add_ask(id, asked, most)
 end
 
--- The run of a task: its grant, who holds it and how often it was begun stand in the task's hash.
+-- The run of a task: its grant, who holds it, how often it was begun, how many holders lost it and whether the last one
+-- gave it back instead stand in the task's hash.
 local function begin_run(id, asked, holder, due, salt)
   local epoch = grant(id, salt)
   call('HSET', key('task', id), 'owner', epoch, 'holder', holder, 'attempt', 1)
@@ -113,7 +114,7 @@ local function begin_run(id, asked, holder, due, salt)
 end
 
 local function end_run(id)
-  call('HDEL', key('task', id), 'owner', 'holder', 'attempt')
+  call('HDEL', key('task', id), 'owner', 'holder', 'attempt', 'lost', 'handed')
   call('ZREM', key('due'), member_of(id, ''))
   call('UNLINK', key('asks', id))
 end

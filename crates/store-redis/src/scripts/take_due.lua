@@ -13,13 +13,14 @@ for _, member in ipairs(call('ZRANGE', key('due'), '-inf', now, 'BYSCORE', 'LIMI
     call('ZADD', key('due'), due, member)
     call('HSET', task, 'owner', epoch, 'holder', holder)
     local attempt = call('HINCRBY', task, 'attempt', 1)
+    local lost = call('HINCRBY', task, 'lost', 1 - call('HDEL', task, 'handed'))
     local asked = call('HGET', task, 'asked')
-    taken[#taken + 1] = {id, config, epoch, attempt, asked, '', call('HGETALL', key('asks', id))}
+    taken[#taken + 1] = {id, config, epoch, attempt, lost, asked, '', call('HGETALL', key('asks', id))}
   elseif delivered then
     local epoch, cursor = grant(id, salt), string.match(delivered, '%S+$')
     call('ZADD', key('due'), due, member)
     call('HSET', key('delivered', id), config, epoch .. ' ' .. cursor)
-    taken[#taken + 1] = {id, config, epoch, 0, 0, cursor, {}}
+    taken[#taken + 1] = {id, config, epoch, 0, 0, 0, cursor, {}}
   end
 end
 return taken

@@ -12,8 +12,8 @@ use crate::{
     METRICS, Metrics,
     list::{
         BUILD, DROPPED_REPORTS, FINISHED_TASKS, Kind, LEASES, LEASES_LOST, LEASES_TAKEN, LIVE_TASKS,
-        RETIRED_TASKS, SET_BACK_TASKS, STREAMS_RESUMED, WEBHOOK_CALLS, WEBHOOK_DEAD_LETTERS, WEBHOOK_GAPS,
-        WEBHOOKS, WEBHOOKS_RETRYING,
+        RETIRED_TASKS, RUNS_GIVEN_UP, SET_BACK_TASKS, STREAMS_RESUMED, WEBHOOK_CALLS, WEBHOOK_DEAD_LETTERS,
+        WEBHOOK_GAPS, WEBHOOKS, WEBHOOKS_RETRYING,
     },
     logs::{Format, tests::logged},
 };
@@ -61,6 +61,7 @@ fn the_exposition_holds_the_metrics_of_the_list_and_no_others() {
         &LEASES,
         &LEASES_TAKEN,
         &LEASES_LOST,
+        &RUNS_GIVEN_UP,
         &SET_BACK_TASKS,
         &WEBHOOKS,
         &WEBHOOKS_RETRYING,

@@ -200,6 +200,7 @@ contract! { $
         work::{
             a_run_is_held_by_whoever_begins_it_until_its_lease_runs_out,
             each_time_that_a_run_is_taken_its_attempt_and_its_grant_are_counted_on,
+            of_a_run_the_holders_who_lost_it_are_counted_and_those_who_gave_it_back_are_not,
             a_renewed_lease_is_held_and_one_that_was_taken_is_lost,
             a_late_holder_cannot_write_even_on_the_newest_revision,
             a_late_holder_on_a_revision_that_has_passed_is_told_to_decide_again,

@@ -128,10 +128,16 @@ pub async fn a_run_is_held_by_whoever_begins_it_until_its_lease_runs_out(bench: 
     };
     assert_eq!(taken.lease.key, first.key);
     assert!(taken.lease.epoch > first.epoch);
-    let DueWork::Run { attempt, asks, asked } = &taken.work else {
+    let DueWork::Run {
+        attempt,
+        lost,
+        asks,
+        asked,
+    } = &taken.work
+    else {
         panic!("{taken:?}");
     };
-    assert_eq!((*attempt, *asked), (2, 1));
+    assert_eq!((*attempt, *lost, *asked), (2, 1, 1));
     assert_eq!(asks[..], [(1, RunAsk::Offer(offer(1)))]);
     assert_eq!(take(bench, "three", LEASE + 2).await, [], "it is held again");
     assert_eq!(
@@ -152,6 +158,39 @@ pub async fn each_time_that_a_run_is_taken_its_attempt_and_its_grant_are_counted
         assert_eq!(attempt, round + 1);
         assert!(taken[0].lease.epoch > epoch);
         epoch = taken[0].lease.epoch;
+    }
+}
+
+pub async fn of_a_run_the_holders_who_lost_it_are_counted_and_those_who_gave_it_back_are_not(bench: &Bench) {
+    let (_, mut lease) = running(bench).await;
+    let mut second = 0;
+    for (attempt, given_back, expected) in [
+        (2, true, 0),
+        (3, false, 1),
+        (4, true, 1),
+        (5, true, 1),
+        (6, false, 2),
+        (7, false, 3),
+    ] {
+        second += LEASE + 1;
+        if given_back {
+            let due = moment(second - 1);
+            assert!(bench.writer().give_back(&lease, due).await.unwrap());
+        }
+        let mut taken = take(bench, "two", second).await;
+        let DueWork::Run {
+            attempt: made, lost, ..
+        } = taken[0].work
+        else {
+            panic!("{taken:?}");
+        };
+        assert_eq!((made, lost), (attempt, expected));
+        lease = taken.remove(0).lease;
+        let renewed = bench
+            .writer()
+            .renew(std::slice::from_ref(&lease), &terms("two", second))
+            .await;
+        assert_eq!(renewed.unwrap(), [Renewed::Held { asked: 1 }]);
     }
 }
 
@@ -274,12 +313,18 @@ pub async fn a_settled_run_is_gone_and_the_next_has_a_later_grant(bench: &Bench)
     };
     assert!(epoch > first.epoch);
     let taken = take(bench, "three", 10 * LEASE).await;
-    let DueWork::Run { attempt, asks, asked } = &taken[0].work else {
+    let DueWork::Run {
+        attempt,
+        lost,
+        asks,
+        asked,
+    } = &taken[0].work
+    else {
         panic!("{taken:?}");
     };
     assert_eq!(
-        (*attempt, &asks[..], *asked),
-        (2, &[(2, RunAsk::Offer(offer(2)))][..], 2)
+        (*attempt, *lost, &asks[..], *asked),
+        (2, 1, &[(2, RunAsk::Offer(offer(2)))][..], 2)
     );
 }
 

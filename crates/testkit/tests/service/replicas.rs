@@ -356,6 +356,64 @@ async fn replicas_that_are_killed_one_after_the_other_leave_no_task_undone() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_lost_with_each_replica_that_has_it_fails_its_task_in_the_end() {
+    for hidden in [false, true] {
+        let deployment = Deployment::new();
+        let mut holder = deployment.replica();
+        let gate = Gate::new();
+        let script = || Script::accept([]).after([Step::Wait(gate.clone())]);
+        holder.agent.expect(script());
+        let id = if hidden {
+            let sender = holder.clone();
+            let sent = tokio::spawn(async move {
+                let message = sender.message("say hi", None);
+                sender.handle(Request::SendMessage(message)).await
+            });
+            gate.reached().await;
+            sent.abort();
+            gateway_domain::TaskId::new("task-1")
+        } else {
+            holder.start("say hi").await
+        };
+        let mut begun = 0;
+        for _ in 0..=5 {
+            holder.kill();
+            holder = deployment.replica();
+            holder.agent.expect(script());
+            // Chance may have it look more than once.
+            tokio::time::sleep(2 * TAKEOVER).await;
+            begun += holder.agent.offers().len();
+        }
+        assert_eq!(begun, 5, "taken over as often as it may be lost, and no more");
+        let failed = deployment.replica().get(&id).await.unwrap();
+        assert_eq!(failed.status.state, TaskState::Failed);
+        let said = failed.status.message.unwrap();
+        assert!(said.first_text().unwrap().contains("lost too often"), "{said:?}");
+        settle().await;
+        assert_eq!((holder.leases(), deployment.leases_left().await), (0, 0));
+        assert_eq!(holder.replica.as_ref().unwrap().keeper.given_up(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_handed_over_again_and_again_is_not_lost() {
+    let deployment = Deployment::new();
+    let mut holder = deployment.replica();
+    let id = holder.start("chunks 40").await;
+    for _ in 0..12 {
+        let next = deployment.replica();
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        holder.leave().await;
+        holder = next;
+    }
+    let done = holder.ended(&id).await;
+    assert_eq!(
+        (done.status.state, given(&done)),
+        (TaskState::Completed, chunks(1, 40, 40))
+    );
+}
+
 /// The run of one turn is just let go of when the next message comes, at another replica.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn no_message_is_lost_between_the_end_of_a_run_and_the_next() {
