@@ -31,6 +31,7 @@ fn program(redis: &RedisServer, lease: &str) -> Process {
         ("PUSH__FIRST_PAUSE", "50 ms"),
         ("PUSH__LONGEST_PAUSE", "400 ms"),
         ("PUSH__ATTEMPTS", "1000"),
+        ("LOGGING__LEVEL", "debug"),
     ])
 }
 
@@ -222,12 +223,14 @@ async fn a_receiver_that_is_down_while_a_program_is_lost_gets_everything_when_it
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_webhook_of_version_0_3_is_told_in_it_by_whoever_goes_on() {
-    let (_redis, [mut one, _two]) = programs::<2>(LONG);
+async fn a_webhook_of_version_0_3_is_told_in_it_by_whoever_goes_on_and_its_secrets_stay_out_of_the_log() {
+    let (_redis, [mut one, two]) = programs::<2>(LONG);
     let mut receivers = Vec::new();
     for client in clients(&one) {
         let receiver = Receiver::willing().await;
-        let params = send_with("chunks 30 0.1", config(&receiver.url()));
+        let mut config = config(&format!("{}?key=SECRET-1", receiver.url()));
+        config["token"] = json!("SECRET-2");
+        let params = send_with("chunks 30 0.1", config);
         let ask = Ask::new(Operation::SendMessage, params).speaking(Version::V0_3);
         client.call(&ask).await.json();
         receiver.calls(1).await;
@@ -244,7 +247,10 @@ async fn a_webhook_of_version_0_3_is_told_in_it_by_whoever_goes_on() {
         assert_eq!(told, ["submitted", "working", "completed"]);
         for call in receiver.so_far() {
             assert_eq!(call.header("content-type"), Some("application/json"));
+            assert_eq!(call.header("x-a2a-notification-token"), Some("SECRET-2"));
             assert_eq!(call.body["kind"], "task", "{}", call.body);
         }
     }
+    assert!(two.said().contains("webhook taken over"), "{}", two.said());
+    assert!(!one.said().contains("SECRET") && !two.said().contains("SECRET"));
 }

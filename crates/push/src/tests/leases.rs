@@ -1,159 +1,15 @@
 //! Several couriers over one store: a delivery goes on when its replica ends, and ends where its configuration does.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
-    time::Duration,
+use std::{sync::Arc, time::Duration};
+
+use gateway_domain::{Version, lifecycle::Move, ports::Webhooks};
+use gateway_testkit::receiver::{Answer, Receiver};
+
+use super::{
+    deployment::{Deployment, LATER},
+    support::{quick, until, with_long_pauses},
 };
-
-use gateway_domain::{
-    PushNotificationConfigId, ReplicaId, Timestamp, Version,
-    lifecycle::Move,
-    ports::{Clock, ConfigPut, Store, Terms, Webhooks, Work},
-    push::StoredConfig,
-    work::{self, Keeper},
-};
-use gateway_testkit::{
-    clock::RuntimeClock,
-    ids::SequentialIds,
-    receiver::{Answer, Receiver},
-    severed::Severed,
-};
-use tokio_util::sync::DropGuard;
-
-use super::support::{Bench, Fixed, quick, until, with_long_pauses};
-use crate::{Courier, Settings};
-
-/// Far more than a lease lasts.
-const LATER: Duration = Duration::from_secs(60);
-
-/// The runtime's time, which a test can put forward for all replicas.
-#[derive(Default)]
-struct Jumping {
-    runtime: RuntimeClock,
-    ahead: AtomicI64,
-}
-
-impl Jumping {
-    fn jump(&self, by: Duration) {
-        let millis = i64::try_from(by.as_millis()).unwrap();
-        self.ahead.fetch_add(millis, Ordering::Relaxed);
-    }
-}
-
-impl Clock for Jumping {
-    fn now(&self) -> Timestamp {
-        let millis = self.runtime.now().millis() + self.ahead.load(Ordering::Relaxed);
-        Timestamp::from_millis(millis).unwrap()
-    }
-}
-
-/// A task in a store that replicas share.
-struct Deployment {
-    bench: Bench,
-    clock: Arc<Jumping>,
-}
-
-/// One that delivers.
-struct Replica {
-    courier: Courier,
-    keeper: Keeper,
-    way: Arc<Severed>,
-    alive: Option<(DropGuard, DropGuard)>,
-}
-
-impl Deployment {
-    async fn new() -> Self {
-        Self {
-            bench: Bench::new(quick()).await,
-            clock: Arc::default(),
-        }
-    }
-
-    fn replica(&self, name: &str, settings: Settings) -> Replica {
-        self.replica_with(name, settings, Duration::from_secs(15))
-    }
-
-    fn replica_with(&self, name: &str, settings: Settings, lease: Duration) -> Replica {
-        let way = Arc::new(Severed::new(self.bench.store.clone()));
-        let of_keeper = work::Settings {
-            lease,
-            poll: Duration::from_millis(5),
-            ..work::Settings::of(ReplicaId::new(name))
-        };
-        let ids = Arc::new(SequentialIds::default());
-        let keeper = Keeper::new(way.clone(), self.clock.clone(), ids, of_keeper);
-        let resolver = Arc::new(Fixed(Vec::new()));
-        let courier = Courier::new(way.clone(), Some(keeper.clone()), resolver, settings);
-        keeper.start();
-        Replica {
-            alive: Some((courier.stop_guard(), keeper.stop_guard())),
-            courier,
-            keeper,
-            way,
-        }
-    }
-
-    /// Stores a configuration through a replica, which begins with it.
-    async fn configure(&self, replica: &Replica, config: StoredConfig) {
-        let head = self.bench.store.head(&self.bench.task).await.unwrap().unwrap();
-        let place = replica.courier.reserve().unwrap();
-        let put = ConfigPut {
-            delivery: place.terms(),
-            ..ConfigPut::new(config.clone(), 100)
-        };
-        let grant = replica.way.put_config(put).await.unwrap();
-        place.begin(config, head.cursor, grant).await;
-    }
-
-    async fn call(&self, replica: &Replica, hook: &Receiver) {
-        self.configure(replica, self.bench.plain("hook", &hook.url()))
-            .await;
-    }
-
-    async fn chunks(&self, texts: &[&str]) {
-        for text in texts {
-            self.bench.chunk(text).await;
-        }
-    }
-
-    /// What is due or held, of any replica.
-    async fn left(&self) -> usize {
-        let now = Timestamp::from_millis(self.clock.now().millis() + 3_600_000).unwrap();
-        let terms = Terms {
-            replica: ReplicaId::new("an auditor"),
-            now,
-            lease: Duration::from_secs(1),
-        };
-        self.bench.store.take_due(&terms, 100).await.unwrap().len()
-    }
-
-    async fn delete_at(&self, replica: &Replica) {
-        let id = PushNotificationConfigId::new("hook");
-        assert!(replica.way.delete_config(&self.bench.task, &id).await.unwrap());
-        replica.courier.deleted(&self.bench.task, &id).await;
-    }
-}
-
-impl Replica {
-    /// Ends it as if its process had been killed.
-    fn kill(&mut self) {
-        self.way.cut();
-        self.alive = None;
-    }
-
-    /// Ends it in order.
-    async fn leave(&self) {
-        self.keeper.drain(Duration::from_secs(30)).await;
-        self.courier.drain(Duration::ZERO).await;
-    }
-
-    async fn follows(&self, number: usize) {
-        until(&self.courier, |courier| courier.followers() == number).await;
-    }
-}
+use crate::Settings;
 
 /// What a receiver was told, what came once more right after itself once.
 fn told(hook: &Receiver) -> Vec<String> {
@@ -200,6 +56,30 @@ async fn a_receiver_that_is_down_does_not_lose_its_place_with_the_replica_that_w
     hook.calls(3).await;
     assert_eq!(hook.news(), ["1", "1", "2"]);
     assert_eq!(two.courier.followers(), 1);
+}
+
+#[tokio::test]
+async fn what_the_log_no_longer_holds_when_another_replica_goes_on_is_told_as_the_task_that_came_of_it() {
+    let hook = Receiver::willing().await;
+    let deployment = Deployment::keeping(gateway_testkit::store::Settings {
+        log_entries: 2,
+        ..gateway_testkit::store::Settings::default()
+    })
+    .await;
+    let mut one = deployment.replica("one", quick());
+    deployment.call(&one, &hook).await;
+    one.kill();
+    deployment.chunks(&["1", "2", "3", "4", "5"]).await;
+    let two = deployment.replica("two", quick());
+    deployment.clock.jump(LATER);
+    hook.calls(1).await;
+    deployment.bench.step(Move::Complete).await;
+    hook.calls(2).await;
+    two.follows(0).await;
+    assert_eq!(hook.news(), ["TASK_STATE_SUBMITTED", "TASK_STATE_COMPLETED"]);
+    let task = &hook.so_far()[0].body["task"];
+    assert_eq!(task["artifacts"][0]["parts"].as_array().unwrap().len(), 5);
+    assert_eq!(two.courier.counts().gaps(), 1);
 }
 
 #[tokio::test]
@@ -385,6 +265,26 @@ async fn a_configuration_of_a_task_that_has_ended_leaves_nothing_to_do() {
     assert_eq!(deployment.left().await, 0);
 }
 
+#[tokio::test]
+async fn of_two_that_are_begun_in_another_order_than_they_were_stored_the_later_one_is_held() {
+    let (old, new) = (Receiver::willing().await, Receiver::willing().await);
+    let deployment = Deployment::new().await;
+    // Nobody waits for the end of such a lease.
+    let one = deployment.replica_with("one", quick(), Duration::from_secs(600));
+    let plain = |hook: &Receiver| deployment.bench.plain("hook", &hook.url());
+    let first = deployment.store(&one, plain(&old)).await;
+    let second = deployment.store(&one, plain(&new)).await;
+    second.begin().await;
+    first.begin().await;
+    one.follows(1).await;
+    deployment.chunks(&["1"]).await;
+    deployment.bench.step(Move::Complete).await;
+    one.follows(0).await;
+    until(&one.keeper, |keeper| keeper.count() == 0).await;
+    assert_eq!((old.so_far().len(), new.news().len()), (0, 2));
+    assert_eq!(deployment.left().await, 0);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_replacements_at_the_same_time_exactly_the_stored_one_is_held() {
     let deployment = Arc::new(Deployment::new().await);
@@ -465,21 +365,12 @@ async fn a_receiver_of_0_3_is_told_in_its_version_and_of_each_status_by_itself_a
     open.send(true).unwrap();
     let two = deployment.replica("two", quick());
     deployment.clock.jump(LATER);
+    let calls = hook.calls(4).await;
     two.follows(0).await;
-    until(&hook, |hook| {
-        hook.news().last().is_some_and(|last| last == "completed")
-    })
-    .await;
-    let news = told(&hook);
-    assert_eq!(news, ["working", "completed"]);
-    let calls = hook.so_far();
-    let last_working = calls.iter().rfind(|call| call.news() == "working").unwrap();
-    assert_eq!(
-        last_working.body["artifacts"][0]["parts"]
-            .as_array()
-            .unwrap()
-            .len(),
-        1
-    );
+    // The last chunk is told twice, by either replica, as the task stood then.
+    assert_eq!(hook.news(), ["working", "working", "working", "completed"]);
+    for chunk in &calls[1..3] {
+        assert_eq!(chunk.body["artifacts"][0]["parts"].as_array().unwrap().len(), 1);
+    }
     assert!(calls.iter().all(|call| call.body["kind"] == "task"));
 }

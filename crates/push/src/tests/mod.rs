@@ -2,6 +2,7 @@
 
 mod addresses;
 mod calls;
+mod deployment;
 mod endings;
 mod leases;
 mod order;

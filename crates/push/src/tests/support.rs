@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use crate::{Courier, Resolver, Retries, Settings, client::Trusted};
 
 /// Far beyond what any wait takes; a test that reaches it has failed.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 // === the names ===
 
