@@ -1,6 +1,6 @@
 # The verbs of the project, one line each; whatever is longer stands in crates/xtask. `.ci/run` runs `check` and `test`.
 .DEFAULT_GOAL := help
-.PHONY: help run cluster chaos test test-all check fmt generated tools conformance conformance-0.3 fuzz api-fuzz bench bench-wide bench-redis
+.PHONY: help run cluster chaos test test-all check fmt generated tools conformance conformance-0.3 fuzz api-fuzz bench bench-wide bench-versions bench-redis
 
 # What `make run` hands to the gateway, for example: make run ARGS='run --config my.toml'
 ARGS ?= run
@@ -8,7 +8,7 @@ ARGS ?= run
 CLUSTER ?=
 
 help: ## list these verbs
-	@awk -F ': ## ' '/^[a-z-]+: ## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ': ## ' '/^[a-z0-9.-]+: ## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## build and start the gateway on this machine, with a demo agent and no further set-up
 	@cargo run --package gateway-server --bin a2a-gateway -- $(ARGS)
@@ -48,6 +48,9 @@ bench: ## what the gateway costs, held against limits; on a quiet machine, in le
 
 bench-wide: ## more figures, and no limits
 	@cargo xtask bench --wide
+
+bench-versions: ## what a call costs in protocol 0.3 over 1.0, held against limits; on a quiet machine, in ten minutes
+	@cargo xtask bench --versions
 
 bench-redis: ## what the store costs over Redis itself, held against limits; on a quiet machine, in a minute
 	@cargo xtask bench-redis

@@ -23,6 +23,7 @@ const USAGE: u8 = 2;
 const FAILURE: u8 = 1;
 
 fn main() -> ExitCode {
+    refuse_huge_pages();
     let ended = match Cli::try_parse() {
         Ok(cli) => carry_out(cli.command),
         Err(usage) => {
@@ -39,6 +40,14 @@ fn main() -> ExitCode {
             ExitCode::from(code)
         }
     }
+}
+
+/// The allocator asks for huge pages, and the kernel may clear or even gather one of them for many milliseconds, in the
+/// middle of some call: small ones cost each call a little, and none of them much.
+fn refuse_huge_pages() {
+    // Where it isn't known to the kernel there are none either.
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_thp_disable(true);
 }
 
 /// Why the program ends early: its exit code, and what the operator reads.

@@ -10,6 +10,8 @@ use crate::{Finding, Verdict, process, verdict};
 const GATES: &str = "tests/bench/gates.toml";
 /// More figures, and no limits.
 const WIDE: &str = "tests/bench/wide.toml";
+/// What a call in protocol 0.3 costs over one in 1.0.
+const VERSIONS: &str = "tests/bench/versions.toml";
 
 /// What a task in Redis costs to read.
 const REDIS: &str = "tests/bench/redis.toml";
@@ -18,10 +20,13 @@ const GATEWAY: &str = "target/release/a2a-gateway";
 /// A folder of its own: the generator's dependencies are built with features of their own.
 const TARGET: &str = "target/bench";
 
-/// `cargo xtask bench [--wide]`
+/// `cargo xtask bench [--wide | --versions]`
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Verdict {
-    let wide = arguments.iter().any(|argument| argument == "--wide");
-    let (suite, name) = if wide { (WIDE, "wide") } else { (GATES, "gates") };
+    let (suite, name) = match arguments.first().map(String::as_str) {
+        Some("--wide") => (WIDE, "wide"),
+        Some("--versions") => (VERSIONS, "versions"),
+        _ => (GATES, "gates"),
+    };
     let ended = build(root).and_then(|()| measure(root, suite, name));
     verdict(ended.err().into_iter().collect())
 }

@@ -1,4 +1,4 @@
-//! Load generator for A2A 1.0 servers, over JSON-RPC, HTTP+JSON and gRPC.
+//! Load generator for A2A servers, over JSON-RPC, HTTP+JSON and gRPC.
 //!
 //! It sends load to this machine only, and every loop of it is bounded.
 
@@ -18,6 +18,12 @@ mod pb {
     tonic::include_proto!("lf.a2a.v1");
 }
 
+/// The same of protocol 0.3.
+mod pb_v0_3 {
+    #![allow(clippy::all, clippy::pedantic, missing_docs)]
+    include!(concat!(env!("OUT_DIR"), "/v0_3/a2a.v1.rs"));
+}
+
 use std::{
     fs::File,
     io::Write,
@@ -31,7 +37,7 @@ use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use client::{Binding, Target};
+use client::{Binding, Target, Version};
 use fanout::Fanout;
 use load::{Load, Op, Stored};
 use procstat::Watched;
@@ -96,6 +102,9 @@ struct TargetArgs {
     /// Base URL, path prefix included. JSON-RPC posts to it as it is; HTTP+JSON and gRPC append their paths.
     #[arg(long)]
     url: String,
+    /// The version of the protocol; of 0.3 there are send, stream and get.
+    #[arg(long, default_value = "1.0")]
+    protocol: Version,
     #[arg(long)]
     tenant: Option<String>,
     /// Extra header or metadata entry, NAME=VALUE; may repeat.
@@ -119,6 +128,7 @@ fn header(text: &str) -> Result<(String, String), String> {
 impl TargetArgs {
     fn target(&self) -> Result<Target> {
         let mut target = Target::new(self.binding, &self.url)?;
+        target.version = self.protocol;
         target.tenant.clone_from(&self.tenant);
         target.headers.clone_from(&self.headers);
         target.rest_content_type.clone_from(&self.rest_content_type);

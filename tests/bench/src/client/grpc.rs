@@ -6,10 +6,12 @@ use tonic::{
     transport::{Channel, Endpoint},
 };
 
-use super::{EventStream, Target, message_id};
+use super::{EventStream, Target, Version, message_id};
 use crate::{
     pb,
     pb::a2a_service_client::A2aServiceClient,
+    pb_v0_3,
+    pb_v0_3::a2a_service_client::A2aServiceClient as A2aServiceClientV0_3,
     wire::{self, Event, ListInfo, TaskInfo},
 };
 
@@ -36,7 +38,9 @@ impl GrpcPool {
 
 /// gRPC over a possibly shared HTTP/2 connection.
 pub struct GrpcClient {
+    version: Version,
     inner: A2aServiceClient<Channel>,
+    inner_v0_3: A2aServiceClientV0_3<Channel>,
     tenant: String,
     metadata: Vec<(MetadataKey<Ascii>, MetadataValue<Ascii>)>,
 }
@@ -45,12 +49,14 @@ impl GrpcClient {
     pub fn new(target: &Target, channel: Channel) -> Result<Self> {
         let mut metadata = vec![(
             MetadataKey::from_static("a2a-version"),
-            MetadataValue::from_static("1.0"),
+            MetadataValue::from_static(target.version.name()),
         )];
         for (name, value) in &target.headers {
             metadata.push((name.to_lowercase().parse()?, value.parse()?));
         }
         Ok(GrpcClient {
+            version: target.version,
+            inner_v0_3: A2aServiceClientV0_3::with_origin(channel.clone(), target.url.clone()),
             inner: A2aServiceClient::with_origin(channel, target.url.clone())
                 .max_decoding_message_size(64 << 20),
             tenant: target.tenant.clone().unwrap_or_default(),
@@ -69,32 +75,46 @@ impl GrpcClient {
     fn message(&self, context: Option<&str>, text: &str) -> pb::SendMessageRequest {
         pb::SendMessageRequest {
             tenant: self.tenant.clone(),
-            message: Some(pb::Message {
-                message_id: message_id(),
-                context_id: context.unwrap_or_default().into(),
-                task_id: String::new(),
-                role: pb::Role::User.into(),
-                parts: vec![pb::Part {
-                    content: Some(pb::part::Content::Text(text.into())),
-                }],
-            }),
+            message: Some(user_message(context, text)),
             configuration: None,
         }
     }
 
+    fn message_v0_3(&self, context: Option<&str>, text: &str) -> tonic::Request<pb_v0_3::SendMessageRequest> {
+        self.request(pb_v0_3::SendMessageRequest {
+            request: Some(user_message(context, text)),
+        })
+    }
+
     pub async fn send(&mut self, context: Option<&str>, text: &str) -> Result<TaskInfo> {
-        let request = self.request(self.message(context, text));
-        match self.inner.send_message(request).await?.into_inner().payload {
+        let reply = match self.version {
+            Version::V1_0 => {
+                let request = self.request(self.message(context, text));
+                self.inner.send_message(request).await?
+            }
+            Version::V0_3 => {
+                let request = self.message_v0_3(context, text);
+                self.inner_v0_3.send_message(request).await?
+            }
+        };
+        match reply.into_inner().payload {
             Some(pb::send_message_response::Payload::Task(task)) => Ok(task_info(task)),
             _ => bail!("SendMessage answered without a task"),
         }
     }
 
     pub async fn stream(&mut self, context: Option<&str>, text: &str) -> Result<EventStream> {
-        let request = self.request(self.message(context, text));
-        Ok(EventStream::Grpc(Box::new(
-            self.inner.send_streaming_message(request).await?.into_inner(),
-        )))
+        let reply = match self.version {
+            Version::V1_0 => {
+                let request = self.request(self.message(context, text));
+                self.inner.send_streaming_message(request).await?
+            }
+            Version::V0_3 => {
+                let request = self.message_v0_3(context, text);
+                self.inner_v0_3.send_streaming_message(request).await?
+            }
+        };
+        Ok(EventStream::Grpc(Box::new(reply.into_inner())))
     }
 
     pub async fn subscribe(&mut self, id: &str) -> Result<EventStream> {
@@ -108,12 +128,22 @@ impl GrpcClient {
     }
 
     pub async fn get(&mut self, id: &str) -> Result<TaskInfo> {
-        let request = self.request(pb::GetTaskRequest {
-            tenant: self.tenant.clone(),
-            id: id.into(),
-            history_length: None,
-        });
-        Ok(task_info(self.inner.get_task(request).await?.into_inner()))
+        let reply = match self.version {
+            Version::V1_0 => {
+                let request = self.request(pb::GetTaskRequest {
+                    tenant: self.tenant.clone(),
+                    id: id.into(),
+                    history_length: None,
+                });
+                self.inner.get_task(request).await?
+            }
+            Version::V0_3 => {
+                let name = format!("tasks/{id}");
+                let request = self.request(pb_v0_3::GetTaskRequest { name });
+                self.inner_v0_3.get_task(request).await?
+            }
+        };
+        Ok(task_info(reply.into_inner()))
     }
 
     pub async fn list(&mut self, context: Option<&str>, page_size: i32, token: &str) -> Result<ListInfo> {
@@ -130,6 +160,18 @@ impl GrpcClient {
             total: reply.total_size.into(),
             next: reply.next_page_token,
         })
+    }
+}
+
+fn user_message(context: Option<&str>, text: &str) -> pb::Message {
+    pb::Message {
+        message_id: message_id(),
+        context_id: context.unwrap_or_default().into(),
+        task_id: String::new(),
+        role: pb::Role::User.into(),
+        parts: vec![pb::Part {
+            content: Some(pb::part::Content::Text(text.into())),
+        }],
     }
 }
 

@@ -13,7 +13,7 @@ use hyper::{
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-use super::{Binding, EventStream, Target, message_id};
+use super::{Binding, EventStream, Notation, Target, Version, message_id, v0_3};
 use crate::{
     sse::SseBuffer,
     wire::{self, ListInfo, ListReply, RpcReply, SendReply, TaskInfo, TaskJson},
@@ -33,7 +33,7 @@ impl HttpClient {
         let host = HeaderValue::from_str(authority.as_str())?;
         let mut headers = vec![(
             HeaderName::from_static("a2a-version"),
-            HeaderValue::from_static("1.0"),
+            HeaderValue::from_static(target.version.name()),
         )];
         for (name, value) in &target.headers {
             headers.push((name.parse()?, value.parse()?));
@@ -130,31 +130,43 @@ impl HttpClient {
         Ok(EventStream::Sse {
             body: response.into_body(),
             buffer: SseBuffer::default(),
-            enveloped: self.target.binding == Binding::Jsonrpc,
+            notation: match (self.target.binding, self.target.version) {
+                (Binding::Jsonrpc, Version::V1_0) => Notation::Rpc,
+                (Binding::Jsonrpc, Version::V0_3) => Notation::RpcOfKinds,
+                _ => Notation::Bare,
+            },
         })
     }
 
-    fn send_body(&self, method: &str, context: Option<&str>, text: &str) -> Bytes {
+    /// Path and body of a call that sends a message.
+    fn message(&self, call: &Sending, context: Option<&str>, text: &str) -> (&'static str, Bytes) {
         let tenant = self.target.tenant.as_deref();
-        match self.target.binding {
-            Binding::Jsonrpc => {
-                wire::rpc(method, wire::send_params(tenant, &message_id(), context, text)).into()
+        match (self.target.binding, self.target.version) {
+            (Binding::Jsonrpc, Version::V1_0) => {
+                let params = wire::send_params(tenant, &message_id(), context, text);
+                ("", wire::rpc(call.method, params).into())
             }
-            _ => wire::send_params(None, &message_id(), context, text)
-                .to_string()
-                .into(),
+            (Binding::Jsonrpc, Version::V0_3) => {
+                let body = wire::rpc(call.method_v0_3, v0_3::rpc_params(context, text));
+                ("", body.into())
+            }
+            (_, Version::V1_0) => {
+                let params = wire::send_params(None, &message_id(), context, text);
+                (call.path, params.to_string().into())
+            }
+            (_, Version::V0_3) => (call.path_v0_3, v0_3::rest_body(context, text).to_string().into()),
         }
     }
 
     pub async fn send(&mut self, context: Option<&str>, text: &str) -> Result<TaskInfo> {
-        let body = self.send_body("SendMessage", context, text);
-        let reply;
-        let send: SendReply = if self.target.binding == Binding::Jsonrpc {
-            reply = self.call(Method::POST, "", body).await?;
-            serde_json::from_slice::<RpcReply<SendReply>>(&reply)?.into_result()?
-        } else {
-            reply = self.call(Method::POST, "/message:send", body).await?;
-            serde_json::from_slice(&reply)?
+        let (path, body) = self.message(&SEND, context, text);
+        let reply = self.call(Method::POST, path, body).await?;
+        let send: SendReply = match (self.target.binding, self.target.version) {
+            (Binding::Jsonrpc, Version::V1_0) => {
+                serde_json::from_slice::<RpcReply<SendReply>>(&reply)?.into_result()?
+            }
+            (Binding::Jsonrpc, Version::V0_3) => return task_of_kind(&reply),
+            _ => serde_json::from_slice(&reply)?,
         };
         Ok(send
             .task
@@ -163,12 +175,7 @@ impl HttpClient {
     }
 
     pub async fn stream(&mut self, context: Option<&str>, text: &str) -> Result<EventStream> {
-        let body = self.send_body("SendStreamingMessage", context, text);
-        let path = if self.target.binding == Binding::Jsonrpc {
-            ""
-        } else {
-            "/message:stream"
-        };
+        let (path, body) = self.message(&STREAM, context, text);
         self.open(Method::POST, path, body).await
     }
 
@@ -190,16 +197,21 @@ impl HttpClient {
     }
 
     pub async fn get(&mut self, id: &str) -> Result<TaskInfo> {
-        if self.target.binding == Binding::Jsonrpc {
-            let params = wire::id_params(self.target.tenant.as_deref(), id);
-            let reply = self.rpc("GetTask", params).await?;
-            return Ok(serde_json::from_slice::<RpcReply<TaskJson>>(&reply)?
-                .into_result()?
-                .into());
-        }
-        let reply = self
-            .call(Method::GET, &format!("/tasks/{id}"), Bytes::new())
-            .await?;
+        let params = || wire::id_params(self.target.tenant.as_deref(), id);
+        let path = match (self.target.binding, self.target.version) {
+            (Binding::Jsonrpc, Version::V1_0) => {
+                let reply = self.rpc("GetTask", params()).await?;
+                return Ok(serde_json::from_slice::<RpcReply<TaskJson>>(&reply)?
+                    .into_result()?
+                    .into());
+            }
+            (Binding::Jsonrpc, Version::V0_3) => {
+                return task_of_kind(&self.rpc("tasks/get", params()).await?);
+            }
+            (_, Version::V1_0) => format!("/tasks/{id}"),
+            (_, Version::V0_3) => format!("/v1/tasks/{id}"),
+        };
+        let reply = self.call(Method::GET, &path, Bytes::new()).await?;
         Ok(serde_json::from_slice::<TaskJson>(&reply)?.into())
     }
 
@@ -223,6 +235,34 @@ impl HttpClient {
         let reply = self.call(Method::GET, &path, Bytes::new()).await?;
         Ok(serde_json::from_slice::<ListReply>(&reply)?.into())
     }
+}
+
+/// The names of a call that sends a message.
+struct Sending {
+    method: &'static str,
+    method_v0_3: &'static str,
+    path: &'static str,
+    path_v0_3: &'static str,
+}
+
+const SEND: Sending = Sending {
+    method: "SendMessage",
+    method_v0_3: "message/send",
+    path: "/message:send",
+    path_v0_3: "/v1/message:send",
+};
+
+const STREAM: Sending = Sending {
+    method: "SendStreamingMessage",
+    method_v0_3: "message/stream",
+    path: "/message:stream",
+    path_v0_3: "/v1/message:stream",
+};
+
+fn task_of_kind(reply: &[u8]) -> Result<TaskInfo> {
+    serde_json::from_slice::<RpcReply<v0_3::Kind>>(reply)?
+        .into_result()?
+        .into_task()
 }
 
 /// Percent-encodes everything but unreserved characters.

@@ -5,6 +5,7 @@
 
 mod grpc;
 mod http;
+mod v0_3;
 
 use std::{
     net::{SocketAddr, ToSocketAddrs},
@@ -39,10 +40,33 @@ pub enum Binding {
     Grpc,
 }
 
+/// A version of the protocol. Of 0.3 there are `send`, `stream` and `get`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+pub enum Version {
+    #[default]
+    #[value(name = "1.0")]
+    #[serde(rename = "1.0")]
+    V1_0,
+    #[value(name = "0.3")]
+    #[serde(rename = "0.3")]
+    V0_3,
+}
+
+impl Version {
+    /// What `A2A-Version` says.
+    fn name(self) -> &'static str {
+        match self {
+            Version::V1_0 => "1.0",
+            Version::V0_3 => "0.3",
+        }
+    }
+}
+
 /// Where and how to reach one binding of a server.
 #[derive(Debug, Clone)]
 pub struct Target {
     pub binding: Binding,
+    pub version: Version,
     /// Base URL; its path is put in front of the binding's own paths.
     pub url: Uri,
     pub addr: SocketAddr,
@@ -67,6 +91,7 @@ impl Target {
             .with_context(|| format!("{url} is not a loopback address: refusing to send load to it"))?;
         Ok(Target {
             binding,
+            version: Version::default(),
             url,
             addr,
             tenant: None,
@@ -161,12 +186,37 @@ impl Client {
     }
 }
 
+/// How the events of an HTTP stream are written.
+#[derive(Debug, Clone, Copy)]
+pub enum Notation {
+    /// Events alone, which both versions write alike.
+    Bare,
+    /// 1.0 in an envelope of JSON-RPC.
+    Rpc,
+    /// 0.3 in an envelope of JSON-RPC.
+    RpcOfKinds,
+}
+
+impl Notation {
+    fn event(self, data: &[u8]) -> Result<Event> {
+        Ok(match self {
+            Notation::Bare => serde_json::from_slice::<StreamReply>(data)?.into(),
+            Notation::Rpc => serde_json::from_slice::<RpcReply<StreamReply>>(data)?
+                .into_result()?
+                .into(),
+            Notation::RpcOfKinds => serde_json::from_slice::<RpcReply<v0_3::Kind>>(data)?
+                .into_result()?
+                .into(),
+        })
+    }
+}
+
 /// An open stream of task events.
 pub enum EventStream {
     Sse {
         body: Incoming,
         buffer: SseBuffer,
-        enveloped: bool,
+        notation: Notation,
     },
     Grpc(Box<Streaming<pb::StreamResponse>>),
 }
@@ -178,15 +228,10 @@ impl EventStream {
             EventStream::Sse {
                 body,
                 buffer,
-                enveloped,
+                notation,
             } => loop {
                 if let Some(data) = buffer.next_event() {
-                    let reply: StreamReply = if *enveloped {
-                        serde_json::from_slice::<RpcReply<StreamReply>>(&data)?.into_result()?
-                    } else {
-                        serde_json::from_slice(&data)?
-                    };
-                    return Ok(Some(reply.into()));
+                    return notation.event(&data).map(Some);
                 }
                 match body.frame().await {
                     None => return Ok(None),

@@ -234,7 +234,10 @@ async fn rest_subscribe(State(hub): State<Arc<Hub>>, Path(segment): Path<String>
 
 async fn rest_task(State(hub): State<Arc<Hub>>, Path(id): Path<String>) -> Response {
     if let Some(redis) = &hub.redis {
-        let read = redis::cmd("GET").arg(REDIS_KEY).query_async(&mut redis.clone()).await;
+        let read = redis::cmd("GET")
+            .arg(REDIS_KEY)
+            .query_async(&mut redis.clone())
+            .await;
         return match read {
             Ok(Some(task)) => json_text(task),
             Ok(None) => StatusCode::NOT_FOUND.into_response(),
@@ -331,7 +334,11 @@ impl A2aService for FloorService {
 pub async fn serve(http: SocketAddr, grpc: SocketAddr, redis: Option<&str>) -> Result<()> {
     let redis = match redis {
         None => None,
-        Some(url) => Some(redis::Client::open(url)?.get_multiplexed_async_connection().await?),
+        Some(url) => Some(
+            redis::Client::open(url)?
+                .get_multiplexed_async_connection()
+                .await?,
+        ),
     };
     let hub = Hub::new(redis);
     if let Some(redis) = &hub.redis {

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use super::gates::Gate;
-use crate::client::Binding;
+use crate::client::{Binding, Version};
 
 /// The whole file.
 #[derive(Debug, Deserialize)]
@@ -55,6 +55,9 @@ pub struct TargetConfig {
     pub grpc: Option<String>,
     /// Base URL of a bare `/hello` handler.
     pub hello: Option<String>,
+    /// The version of the protocol; of 0.3 there are `send`, `stream` and `get`.
+    #[serde(default)]
+    pub protocol: Version,
     pub tenant: Option<String>,
     #[serde(default)]
     pub headers: BTreeMap<String, String>,

@@ -118,6 +118,7 @@ pub fn target(config: &TargetConfig, binding: Binding) -> Result<Target> {
 /// The same at another URL.
 pub fn target_at(config: &TargetConfig, binding: Binding, url: &str) -> Result<Target> {
     let mut target = Target::new(binding, &expand(url)?)?;
+    target.version = config.protocol;
     target.tenant.clone_from(&config.tenant);
     for (name, value) in &config.headers {
         target.headers.push((name.clone(), expand(value)?));
