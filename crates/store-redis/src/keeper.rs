@@ -10,7 +10,7 @@ use futures::{StreamExt, stream};
 use gateway_domain::{Timestamp, ports::StoreError};
 use tokio::{task::JoinHandle, time};
 
-use crate::{Inner, keys::Bucket, link::Slot, scripts};
+use crate::{Inner, keys::Bucket, link::Slot, scripts, work::parted};
 
 /// How often the keeper looks.
 const ROUND: Duration = Duration::from_secs(1);
@@ -23,6 +23,9 @@ const AWAY: Duration = Duration::from_secs(5);
 
 /// Questions about tasks that are under way at once.
 const QUESTIONS: usize = 32;
+
+/// Buckets that are swept at once, so that those whose master is away don't keep the others waiting.
+const BUCKETS_AT_ONCE: usize = 8;
 
 /// Tasks that one script removes: few enough for calls to get their turn in between.
 const SWEPT_AT_ONCE: usize = 64;
@@ -107,31 +110,39 @@ impl Inner {
     }
 
     pub(crate) async fn sweep(&self, now: Timestamp) -> Result<usize, StoreError> {
-        let (mut swept, mut held) = (0, Held::default());
-        for bucket in self.layout.all() {
-            loop {
-                let (removed, live, finished) = self.sweep_bucket(bucket, now).await?;
-                swept += removed;
-                if removed < SWEPT_AT_ONCE {
-                    held.live += live;
-                    held.finished += finished;
-                    break;
-                }
+        let sweeping = stream::iter(self.layout.all()).map(|bucket| self.sweep_bucket(bucket, now));
+        let (swept, away) = parted(sweeping.buffer_unordered(BUCKETS_AT_ONCE).collect().await);
+        let removed = swept.iter().map(|(removed, _)| removed).sum();
+        match away {
+            // How many there are elsewhere isn't known: what was known of all stands.
+            Some(error) => Err(error),
+            None => {
+                let (live, finished) = swept.iter().fold((0, 0), |(live, finished), (_, held)| {
+                    (live + held.live, finished + held.finished)
+                });
+                self.counts.live.store(live, Relaxed);
+                self.counts.finished.store(finished, Relaxed);
+                Ok(removed)
             }
         }
-        self.counts
-            .over_age
-            .fetch_add(u64::try_from(swept).unwrap_or_default(), Relaxed);
-        self.counts.live.store(held.live, Relaxed);
-        self.counts.finished.store(held.finished, Relaxed);
-        Ok(swept)
     }
 
-    async fn sweep_bucket(
-        &self,
-        bucket: Bucket,
-        now: Timestamp,
-    ) -> Result<(usize, usize, usize), StoreError> {
+    /// How many were removed from a bucket, and what it holds.
+    async fn sweep_bucket(&self, bucket: Bucket, now: Timestamp) -> Result<(usize, Held), StoreError> {
+        let mut swept = 0;
+        loop {
+            let (removed, live, finished) = self.sweep_some(bucket, now).await?;
+            swept += removed;
+            self.counts
+                .over_age
+                .fetch_add(u64::try_from(removed).unwrap_or_default(), Relaxed);
+            if removed < SWEPT_AT_ONCE {
+                return Ok((swept, Held { live, finished }));
+            }
+        }
+    }
+
+    async fn sweep_some(&self, bucket: Bucket, now: Timestamp) -> Result<(usize, usize, usize), StoreError> {
         let kept = i64::try_from(self.settings.finished_kept.as_millis()).unwrap_or(i64::MAX);
         let mut script = scripts::SWEEP.key(self.layout.stem(bucket));
         script.arg(now.millis().saturating_sub(kept)).arg(SWEPT_AT_ONCE);

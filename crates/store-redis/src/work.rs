@@ -159,8 +159,19 @@ impl Inner {
             .layout
             .all()
             .map(|bucket| self.take_from(bucket, terms, most));
-        let taken = future::try_join_all(asked).await?;
-        taken.into_iter().flatten().map(taken_work).collect()
+        // What was taken in one bucket is leased by now: it must not be dropped for another one's master being away.
+        let (taken, away) = parted(future::join_all(asked).await);
+        if let (true, Some(error)) = (taken.is_empty(), away) {
+            return Err(error);
+        }
+        let read = |shown| match taken_work(shown) {
+            Ok(taken) => Some(taken),
+            Err(error) => {
+                tracing::error!(cause = error.cause, "due work that cannot be read is left");
+                None
+            }
+        };
+        Ok(taken.into_iter().flatten().filter_map(read).collect())
     }
 
     async fn take_from(
@@ -186,13 +197,22 @@ impl Inner {
                 places.entry(bucket).or_default().push(place);
             }
         }
+        // Work that cannot be one of this deployment is nobody's here.
         let mut renewed = vec![Renewed::Lost; leases.len()];
+        places
+            .values()
+            .flatten()
+            .for_each(|place| renewed[*place] = Renewed::Unknown);
         let asked = places.iter().flat_map(|(bucket, places)| {
             places
                 .chunks(RENEWED_AT_ONCE)
                 .map(|places| self.renew_some(*bucket, places, leases, terms))
         });
-        for (place, answer) in future::try_join_all(asked).await?.into_iter().flatten() {
+        let (answers, away) = parted(future::join_all(asked).await);
+        if let (true, Some(error)) = (answers.is_empty(), away) {
+            return Err(error);
+        }
+        for (place, answer) in answers.into_iter().flatten() {
             renewed[place] = answer;
         }
         Ok(renewed)
@@ -243,7 +263,8 @@ impl Inner {
             heard.insert(bucket, over);
             Ok(())
         });
-        future::try_join_all(asked).await.map(drop)
+        let (_, away) = parted(future::join_all(asked).await);
+        away.map_or(Ok(()), Err)
     }
 
     /// Looks how far Redis's clock is from this machine's, so that all replicas mean the same moment.
@@ -266,6 +287,18 @@ impl Inner {
     pub(crate) fn in_redis_time(&self, moment: Timestamp) -> i64 {
         moment.millis().saturating_add(self.clock_ahead.load(Relaxed))
     }
+}
+
+/// What buckets answered, and why the first of those that did not answer didn't: they may lie with different masters.
+pub(crate) fn parted<T>(answers: Vec<Result<T, StoreError>>) -> (Vec<T>, Option<StoreError>) {
+    let (mut whole, mut away) = (Vec::new(), None);
+    for answer in answers {
+        match answer {
+            Ok(answer) => whole.push(answer),
+            Err(error) => away = away.or(Some(error)),
+        }
+    }
+    (whole, away)
 }
 
 /// 20 bits, as the scripts expect. They tell replicas apart, and protect nothing.

@@ -5,12 +5,17 @@ mod support;
 use std::{sync::Arc, time::Duration};
 
 use gateway_domain::{
-    TaskId,
-    ports::{CommitError, Store},
+    ReplicaId, TaskId,
+    ports::{CommitError, Lease, Renewed, Store, Terms, Work},
 };
 use gateway_store_redis::{Durability, RedisStore, Settings};
-use gateway_testkit::redis::{Cluster, SentinelDeployment};
-use support::{BUCKET, by_sentinels, chunk, create, has_all, numbers, of_cluster, open, try_chunk};
+use gateway_testkit::{
+    build::moment,
+    redis::{Cluster, SentinelDeployment},
+};
+use support::{
+    BUCKET, begin_leased, by_sentinels, chunk, create, has_all, numbers, of_cluster, open, try_chunk,
+};
 use tokio::time::{Instant, sleep, timeout};
 
 /// Far beyond what a failover takes.
@@ -277,4 +282,50 @@ async fn what_a_disk_confirmed_outlives_a_server_that_is_killed_or_the_server_ca
     server.restart();
     let held = numbers(&store, &id).await;
     assert!(has_all(&held, 20), "{held:?}");
+}
+
+/// A run of a tenant's that is leased from a moment on, and the server that has it.
+async fn begin_run(store: &RedisStore, servers: &Cluster, tenant: &str, from: i64) -> (usize, Lease) {
+    let lease = begin_leased(store, tenant, terms(from)).await;
+    let id = lease.key.task.as_str();
+    let (bucket, _) = id.split_once('-').expect("an id says its bucket");
+    (servers.master_of(&format!("a2a:{{{bucket}}}:x")), lease)
+}
+
+fn terms(second: i64) -> Terms {
+    Terms {
+        replica: ReplicaId::new("one"),
+        now: moment(second),
+        lease: Duration::from_secs(10),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn work_is_taken_and_held_wherever_a_master_answers() {
+    let mut servers = Cluster::start();
+    let store = open(of_cluster(&servers)).await;
+    let (mut held, mut due) = (Vec::new(), Vec::new());
+    for tenant in ["one", "two", "three", "four", "five", "six", "seven", "eight"] {
+        held.push(begin_run(&store, &servers, &format!("{tenant}-held"), 100).await);
+        due.push(begin_run(&store, &servers, &format!("{tenant}-due"), 0).await);
+    }
+    let away = held[0].0;
+    let reached = |(master, _): &&(usize, Lease)| *master != away;
+    let (held_there, due_there) = (
+        held.iter().filter(reached).count(),
+        due.iter().filter(reached).count(),
+    );
+    assert!(held_there > 0 && due_there > 0, "the tenants lie with one master");
+    // With its replica, so that nobody stands in.
+    servers.server(away).hang();
+    servers.server(servers.replica_of(away)).hang();
+    let leases: Vec<_> = held.iter().map(|(_, lease)| lease.clone()).collect();
+    let now = terms(105);
+    let (renewed, taken) = tokio::join!(store.renew(&leases, &now), store.take_due(&now, 100));
+    let expected = held.iter().map(|(master, _)| match *master == away {
+        true => Renewed::Unknown,
+        false => Renewed::Held { asked: 1 },
+    });
+    assert_eq!(renewed.unwrap(), expected.collect::<Vec<_>>());
+    assert_eq!(taken.unwrap().len(), due_there);
 }

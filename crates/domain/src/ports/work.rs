@@ -252,6 +252,8 @@ pub enum Renewed {
     },
     /// The work is done, gone, or somebody else's.
     Lost,
+    /// The part of the store where it lies was not reached: it is held no longer than it was.
+    Unknown,
 }
 
 /// What became of work that was to be removed.

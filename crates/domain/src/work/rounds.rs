@@ -108,7 +108,7 @@ async fn listen(shared: Arc<Shared>, mut news: broadcast::Receiver<WorkNews>) {
 }
 
 impl Shared {
-    /// Says whether the store answered.
+    /// Says whether the whole store answered.
     async fn renew_all(&self) -> bool {
         let leases = self.leases();
         if leases.is_empty() {
@@ -122,13 +122,15 @@ impl Shared {
                 return false;
             }
         };
+        let mut whole = true;
         for (lease, renewed) in leases.iter().zip(renewed) {
             match renewed {
                 Renewed::Held { asked: latest } => self.prolong(lease, asked + self.settings.lease, latest),
                 Renewed::Lost => self.lose(lease),
+                Renewed::Unknown => whole = false,
             }
         }
-        true
+        whole
     }
 
     fn prolong(&self, lease: &Lease, until: Instant, latest: u64) {

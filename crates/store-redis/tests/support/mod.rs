@@ -8,14 +8,14 @@
 use std::{sync::Arc, time::Duration};
 
 use gateway_domain::{
-    Limits, TaskId, decide,
-    decide::Stamp,
-    ports::{CommitError, Store},
+    Limits, TaskId, Tenant, decide,
+    decide::{NewTask, Stamp},
+    ports::{AskedOffer, CommitError, Creation, Lease, RunGrant, RunPut, Store, Terms, WorkKey, WorkKind},
     request::AgentAction,
 };
 use gateway_store_redis::{Mode, RedisStore, Settings};
 use gateway_testkit::{
-    build::{artifact, moment, new_task},
+    build::{artifact, moment, new_task, scope},
     redis::{Cluster, SentinelDeployment},
 };
 
@@ -65,6 +65,35 @@ pub(crate) async fn create(store: &RedisStore, name: &str) -> TaskId {
     let creation = decide::create(new_task(id.clone()), &Limits::default(), stamp()).unwrap();
     store.create(creation).await.unwrap();
     id
+}
+
+/// Creates a tenant's task with its run, which is leased on these terms.
+pub(crate) async fn begin_leased(store: &RedisStore, tenant: &str, terms: Terms) -> Lease {
+    let id = store.name_task(TaskId::new(tenant), Some(&Tenant::new(tenant)));
+    let new = NewTask {
+        scope: scope(Some(tenant), None),
+        ..new_task(id.clone())
+    };
+    let offer = AskedOffer {
+        message: 1,
+        metadata: None,
+        accepted_output_modes: Vec::new(),
+        extensions: Vec::new(),
+        follow_up: false,
+    };
+    let creation = decide::create(new, &Limits::default(), stamp()).unwrap();
+    let run = Some(Box::new(RunPut { offer, terms }));
+    let granted = store.create(Creation { run, ..creation }).await.unwrap();
+    let Some(RunGrant::Begun { epoch, .. }) = granted.run else {
+        panic!("{granted:?}");
+    };
+    Lease {
+        key: WorkKey {
+            task: id,
+            kind: WorkKind::Run,
+        },
+        epoch,
+    }
 }
 
 /// Writes a chunk as an agent's run does: decides anew after a conflict, and tells of everything else.

@@ -85,6 +85,11 @@ impl Cluster {
         self.masters(running, slot).expect("the slot has a master")
     }
 
+    /// Which server stands in for a master of the first hour.
+    pub fn replica_of(&self, master: usize) -> usize {
+        master + MASTERS
+    }
+
     /// Kills the master for a key, waits until its replica has taken over, and says who it was.
     ///
     /// # Panics
