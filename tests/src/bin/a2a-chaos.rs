@@ -1,4 +1,4 @@
-//! `make chaos`: kills replicas and servers of Redis under tasks and subscribers, and says what came of it. The counts
+//! `make chaos`: kills replicas under tasks and subscribers, and says what came of it. The counts
 //! come last; the exit code is not 0 where something was lost, repeated or out of order.
 
 #![allow(clippy::print_stdout, reason = "this is a program for a terminal")]

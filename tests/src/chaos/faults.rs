@@ -1,4 +1,4 @@
-//! What goes wrong: replicas are killed and started again, and Redis fails over, evenly over the trial.
+//! What goes wrong: replicas are killed and started again, and Redis fails over where a trial has it, evenly over the trial.
 
 use std::sync::Arc;
 
