@@ -16,7 +16,7 @@ run: ## build and start the gateway on this machine, with a demo agent and no fu
 cluster: ## three replicas, a Redis and nginx on this machine, until Ctrl-C; says where to send requests
 	@cargo xtask cluster $(CLUSTER)
 
-chaos: ## kill replicas under tasks and subscribers, and count what came of it; LONG=1 for more of it
+chaos: ## kill replicas and masters of Redis under tasks and subscribers, and count what came of it; LONG=1 for more of it
 	@cargo xtask chaos $(if $(LONG),--long)
 
 test: ## all tests but the long ones, with the time of each part

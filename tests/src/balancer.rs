@@ -180,6 +180,14 @@ impl Balancer {
     /// # Panics
     /// Where it does not come up.
     pub fn start(kind: Kind, front: Front, places: &[Place; 3]) -> Self {
+        Self::start_with(kind, front, places, &[])
+    }
+
+    /// The same with texts of the example exchanged for others.
+    ///
+    /// # Panics
+    /// Where it does not come up, or a text is not in the example.
+    pub fn start_with(kind: Kind, front: Front, places: &[Place; 3], exchanged: &[(String, String)]) -> Self {
         for address in [front.http, front.grpc] {
             let taken = TcpStream::connect(address).is_ok();
             assert!(
@@ -188,7 +196,11 @@ impl Balancer {
             );
         }
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join(kind.file()), kind.configuration(front, places)).unwrap();
+        let mut text = kind.configuration(front, places);
+        for (from, to) in exchanged {
+            exchange(&mut text, from, to);
+        }
+        fs::write(folder.path().join(kind.file()), text).unwrap();
         let log = fs::File::create(folder.path().join("log")).unwrap();
         let child = kind
             .command(folder.path())

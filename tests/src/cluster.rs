@@ -20,7 +20,11 @@ pub struct Plan {
     front: Front,
     config: Option<String>,
     variables: Vec<(String, String)>,
+    /// Of single replicas.
+    own: [Vec<(String, String)>; 3],
     redis: Option<String>,
+    /// Lines of the balancer's example, and what stands in their place.
+    exchanged: Vec<(String, String)>,
 }
 
 /// A running cluster. It is killed when it is dropped, the replicas first.
@@ -40,7 +44,9 @@ impl Plan {
             front: kind.front(free_ports()),
             config: None,
             variables: Vec::new(),
+            own: [const { Vec::new() }; 3],
             redis: None,
+            exchanged: Vec::new(),
         }
     }
 
@@ -65,6 +71,20 @@ impl Plan {
         self
     }
 
+    /// The same with a setting for one replica alone.
+    #[must_use]
+    pub fn set_of(mut self, replica: usize, name: &str, value: &str) -> Self {
+        self.own[replica].push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The same with another text in the balancer's configuration in place of one of its example's.
+    #[must_use]
+    pub fn exchange(mut self, from: &str, to: &str) -> Self {
+        self.exchanged.push((from.to_owned(), to.to_owned()));
+        self
+    }
+
     /// The same with its tasks in a Redis that is there already; how it is reached has to be set.
     #[must_use]
     pub fn on(mut self, url: &str) -> Self {
@@ -78,7 +98,7 @@ impl Cluster {
     pub fn start(plan: Plan) -> Self {
         let places = places();
         let redis = plan.redis.is_none().then(RedisServer::start);
-        let balancer = Balancer::start(plan.kind, plan.front, &places);
+        let balancer = Balancer::start_with(plan.kind, plan.front, &places, &plan.exchanged);
         let mut this = Self {
             replicas: [const { None }; 3],
             plan,
@@ -209,6 +229,7 @@ impl Cluster {
             variables.push((name.to_owned(), value));
         }
         variables.extend(self.plan.variables.iter().cloned());
+        variables.extend(self.plan.own[number].iter().cloned());
         variables
     }
 }

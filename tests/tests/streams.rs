@@ -16,6 +16,7 @@ use gateway_testkit::agent::{Gate, Script, Step};
 use gateway_tests::{
     client::{Answer, Ask, Driver, LiveStream},
     gateway::Gateway,
+    profile::Profile,
     raw::PATIENCE,
     samples,
 };
@@ -161,7 +162,8 @@ async fn a_read_on_the_last_event_is_never_older_than_the_event() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_reader_holds_up_nobody_and_misses_nothing_without_being_told() {
     const UPDATES: usize = 20_000;
-    let gateway = Gateway::plain().await;
+    // A reader without a pause of its own may be slower than the agent, which has none either: the log holds it all.
+    let gateway = Gateway::start(Profile::plain().set("store.log_entries", "50000")).await;
     let ask = Ask::new(
         Operation::SendStreamingMessage,
         samples::message(&format!("burst {UPDATES}")),

@@ -206,15 +206,16 @@ pub struct SharedEvent(Arc<Shared>);
 
 struct Shared {
     event: StreamResponse,
-    /// Made by the first who asks for any: most logs are never read, and are held for a day.
+    /// Made by those who ask: most logs are never read, and are held for a day.
     kept: OnceLock<Box<Kept>>,
+    with_cursor: OnceLock<SharedEvent>,
 }
 
-/// What readers have made of an event.
-#[derive(Default)]
+/// An event in the notation of its first reader, and those of later readers. Few logs are read in more than one.
 struct Kept {
-    encoded: [OnceLock<Bytes>; NOTATIONS],
-    with_cursor: OnceLock<SharedEvent>,
+    notation: usize,
+    encoded: Bytes,
+    next: OnceLock<Box<Self>>,
 }
 
 impl SharedEvent {
@@ -223,6 +224,7 @@ impl SharedEvent {
         Self(Arc::new(Shared {
             event,
             kept: OnceLock::new(),
+            with_cursor: OnceLock::new(),
         }))
     }
 
@@ -232,21 +234,31 @@ impl SharedEvent {
     }
 
     /// The event in a notation, encoded by the first who asks. Notations from [`NOTATIONS`] on are not kept.
-    pub fn encoded(&self, notation: usize, encode: impl FnOnce(&StreamResponse) -> Bytes) -> Bytes {
-        match self.kept().encoded.get(notation) {
-            Some(kept) => kept.get_or_init(|| encode(&self.0.event)).clone(),
-            None => encode(&self.0.event),
+    pub fn encoded(&self, notation: usize, encode: impl Fn(&StreamResponse) -> Bytes) -> Bytes {
+        if notation >= NOTATIONS {
+            return encode(&self.0.event);
+        }
+        let mut kept = &self.0.kept;
+        loop {
+            let one = kept.get_or_init(|| {
+                Box::new(Kept {
+                    notation,
+                    // Copied, since what is written to grow takes up to twice its length, and this stays.
+                    encoded: Bytes::copy_from_slice(&encode(&self.0.event)),
+                    next: OnceLock::new(),
+                })
+            });
+            if one.notation == notation {
+                return one.encoded.clone();
+            }
+            kept = &one.next;
         }
     }
 
     /// The event with its cursor in its metadata, as the resume extension has it; made by the first who asks.
     pub(crate) fn with_cursor(&self, cursor: Cursor) -> Self {
         let make = || Self::new(resume::with_cursor(&self.0.event, cursor, None));
-        self.kept().with_cursor.get_or_init(make).clone()
-    }
-
-    fn kept(&self) -> &Kept {
-        self.0.kept.get_or_init(Box::default)
+        self.0.with_cursor.get_or_init(make).clone()
     }
 }
 

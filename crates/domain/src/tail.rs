@@ -5,12 +5,16 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use futures::{StreamExt, stream::FuturesUnordered};
 use tokio::sync::watch;
 
 use crate::{
     Cursor, LogEntry, TaskId,
     ports::{LogRead, Pulse, Store, StoreError},
 };
+
+/// Turns that a reader who was woken leaves to others, at most, while the log grows.
+const MOST_TURNS: usize = 16;
 
 /// A reader's place in the log of one task.
 pub struct Tail {
@@ -106,15 +110,34 @@ impl Tail {
             return Ok(());
         }
         if self.pulse.wait_for(new).await.is_ok() {
-            // Whoever else is ready comes first, the agent among them: what it says meanwhile is read, and written to
-            // the client, in one go.
-            tokio::task::yield_now().await;
+            self.give_way().await;
             return Ok(());
         }
         // Nothing more is told: the task is gone, or it stands where it cannot have stood before. The log says.
         let again = self.store.follow(&self.task).await.map_err(Lost::Store)?;
         self.pulse = again.ok_or(Lost::Gone)?;
         Ok(())
+    }
+
+    /// Lets whoever else is ready go first, the agent among them, as long as more is said meanwhile: all of it is read,
+    /// and written to the client, in one go. Where nothing more is said it costs two turns: in the first one the reader
+    /// may come before the agent.
+    async fn give_way(&self) {
+        let mut told = self.pulse.borrow().cursor;
+        let mut in_vain = 0;
+        // Whoever asks for the next event may ask several times in a turn, as hyper does; in a set, a future is polled
+        // when it was woken itself.
+        let mut turn = FuturesUnordered::new();
+        for _ in 0..MOST_TURNS {
+            turn.push(tokio::task::yield_now());
+            turn.next().await;
+            let pulse = *self.pulse.borrow();
+            in_vain = if pulse.cursor == told { in_vain + 1 } else { 0 };
+            if in_vain == 2 || pulse.state.is_terminal() {
+                break;
+            }
+            told = pulse.cursor;
+        }
     }
 
     async fn read_on(&mut self) -> Result<(), Lost> {

@@ -128,9 +128,18 @@ fn frame(length: usize) -> BytesMut {
     frame
 }
 
+/// Up to so many bytes a message is sent in pieces.
+const IN_PIECES: usize = 2 << 10;
+
+/// The length of a piece. h2 copies what is shorter than 256 bytes behind what else goes out, the trailers too; what is
+/// longer it hands to the system as it lies, and all that follows in a call of its own, which costs more than the copies.
+const PIECE: usize = 255;
+
 /// Messages in their frames, then the status in the trailers.
 struct Messages<S> {
     messages: S,
+    /// What is left of a message that goes out in pieces.
+    rest: Bytes,
     form: Form,
     ended: bool,
 }
@@ -139,9 +148,20 @@ impl<S> Messages<S> {
     fn new(messages: S, form: Form) -> Self {
         Self {
             messages,
+            rest: Bytes::new(),
             form,
             ended: false,
         }
+    }
+
+    /// The next piece of a message.
+    fn piece(&mut self) -> Bytes {
+        let whole = self.rest.len();
+        self.rest.split_to(if whole > IN_PIECES {
+            whole
+        } else {
+            whole.min(PIECE)
+        })
     }
 }
 
@@ -156,8 +176,14 @@ impl<S: Stream<Item = Result<Bytes, Error>> + Unpin> http_body::Body for Message
         if self.ended {
             return Poll::Ready(None);
         }
+        if !self.rest.is_empty() {
+            return Poll::Ready(Some(Ok(Frame::data(self.piece()))));
+        }
         let status = match ready!(self.messages.poll_next_unpin(cx)) {
-            Some(Ok(message)) => return Poll::Ready(Some(Ok(Frame::data(message)))),
+            Some(Ok(message)) => {
+                self.rest = message;
+                return Poll::Ready(Some(Ok(Frame::data(self.piece()))));
+            }
             Some(Err(error)) => self.form.status(&error),
             None => Status::ok(""),
         };

@@ -92,17 +92,11 @@ async fn what_replicas_confirmed_outlives_a_master_of_a_cluster() {
     drop(servers);
 }
 
-/// A master on its own: its replica hangs, their connection is cut, it goes on, and dies with what it did alone.
+/// A master on its own, which dies with what it did alone.
 async fn lose_what_the_replica_has_not(servers: &mut SentinelDeployment, alone: impl Future<Output = ()>) {
-    let master = servers.master();
-    let replica = 1 - master;
-    servers.server(replica).hang();
-    // Otherwise what the replica has not read would still lie ready for it.
-    servers.server(master).say("CLIENT KILL TYPE replica");
+    let master = servers.part_master();
     alone.await;
-    servers.server(master).kill();
-    servers.server(replica).go_on();
-    servers.wait_for_another(master);
+    servers.kill_parted(master);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

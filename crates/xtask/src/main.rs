@@ -79,7 +79,7 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "chaos",
-        help: "kills replicas under tasks and subscribers, and counts what came of it; `--long` for more of it",
+        help: "kills replicas and masters of Redis under tasks and subscribers, and counts what came of it; `--long` for more of it",
         run: cluster::chaos,
     },
     Verb {

@@ -1,7 +1,7 @@
 // The official JavaScript SDK against a running gateway: each operation over each binding, one JSON line a cell.
 //
-// Called as `client.js BASE_URL`. A cell that is as the specification has it is observed as `pass`, any other by what
-// went wrong. Whether that is a fault is not judged here; the exit code says only whether all cells were reported.
+// Called as `client.js BASE_URL [VERSION]`; with a version, only the interfaces of that version are known to the SDK,
+// which then speaks it. A cell that is as the specification has it is observed as `pass`, any other by what went wrong. Whether that is a fault is not judged here; the exit code says only whether all cells were reported.
 
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
@@ -255,6 +255,8 @@ const CELLS = {
     demand(isDeepStrictEqual(configs.map(({ id }) => id).sort(), ["a", "b"]), "all configurations are listed");
     const known = (config) => created.some((other) => isDeepStrictEqual(config, other));
     demand(configs.every(known), "they are listed as they were created");
+    // Pages came with 1.0.
+    if (version === "0.3") return;
     const page = await calls.client.listTaskPushNotificationConfig({ ...request, pageSize: 1 });
     demand(page.configs.length === 1 && page.nextPageToken, "a page has a next one");
     const next = { ...request, pageSize: 1, pageToken: page.nextPageToken };
@@ -295,8 +297,13 @@ async function observe(cell, calls) {
   return "pass";
 }
 
-const base = process.argv[2];
+const [base, version] = process.argv.slice(2);
 const card = await new DefaultAgentCardResolver().resolve(base);
+if (version) {
+  card.supportedInterfaces = card.supportedInterfaces.filter(({ protocolVersion }) => protocolVersion === version);
+  // Lists came with 1.0.
+  delete CELLS.ListTasks;
+}
 for (const [binding, transport] of Object.entries(TRANSPORTS)) {
   const factory = new ClientFactory({ transports: [transport] });
   const calls = new Calls(base, await factory.createFromAgentCard(card), card);

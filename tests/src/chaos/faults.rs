@@ -7,7 +7,7 @@ use tokio::sync::Mutex;
 use super::{Stage, count, redis::Redis};
 use crate::cluster::Cluster;
 
-/// Lets everything go wrong that the trial asks for, then hands the Redis back.
+/// Lets everything go wrong that the trial asks for, says that it is over, and hands the Redis back.
 pub(crate) async fn run(stage: Arc<Stage>, cluster: Arc<Mutex<Cluster>>, mut redis: Redis) -> Redis {
     let (kills, failovers) = (stage.trial.kills, stage.trial.failovers);
     let all = kills + failovers;
@@ -17,7 +17,7 @@ pub(crate) async fn run(stage: Arc<Stage>, cluster: Arc<Mutex<Cluster>>, mut red
         // The k-th failover comes when k parts of all faults are through.
         if (failed_over + 1) * all <= number * failovers {
             failed_over += 1;
-            redis = in_place(redis, |redis| redis.fail_over());
+            fail_over(&stage, &mut redis);
             count(&stage.counts.failovers);
         } else {
             let victim = fastrand::usize(..3);
@@ -28,10 +28,11 @@ pub(crate) async fn run(stage: Arc<Stage>, cluster: Arc<Mutex<Cluster>>, mut red
             count(&stage.counts.kills);
         }
     }
+    stage.faults_over.send_replace(true);
     redis
 }
 
-fn in_place(mut redis: Redis, act: impl FnOnce(&mut Redis)) -> Redis {
-    tokio::task::block_in_place(|| act(&mut redis));
-    redis
+fn fail_over(stage: &Stage, redis: &mut Redis) {
+    let task = stage.any_task.get().expect("tasks begin before anything fails");
+    tokio::task::block_in_place(|| redis.fail_over(task, !stage.trial.confirmed));
 }

@@ -63,7 +63,7 @@ pub(crate) async fn watch(stage: Arc<Stage>, task: String, binding: Binding) -> 
                 }
                 seen.follow(&stage, stream).await;
             }
-            Answer::Refusal(refusal) if refusal.reason.is_some() && !refusal.is_passing() => {
+            Answer::Refusal(refusal) if refusal.is_final() => {
                 seen.faults.push(format!("refused: {}", refusal.message));
                 break;
             }

@@ -24,14 +24,14 @@ pub(crate) struct History {
     pub(crate) task: String,
     /// Who does the chunks.
     pub(crate) by: By,
-    /// Chunks that were acknowledged to the agent.
-    pub(crate) acknowledged: BTreeSet<usize>,
     /// Chunks that may have been given twice, since a first try had no answer.
     pub(crate) unclear: BTreeSet<usize>,
     /// What each subscriber saw.
     pub(crate) seen: Vec<Seen>,
     /// The task as it is read in the end.
     pub(crate) last: Value,
+    /// What ended its story too early.
+    pub(crate) fault: Option<Fault>,
 }
 
 /// Who does the work of a task.
@@ -56,40 +56,55 @@ impl By {
 /// The pause after a call that had no answer. What was under way is done or lost by then.
 const PAUSE: Duration = Duration::from_millis(300);
 
+/// What ended a task's story too early: something that must not be.
+type Fault = String;
+
 pub(crate) async fn run(stage: Arc<Stage>, number: usize) -> History {
-    let by = By::of(number);
-    let task = begin(&stage, number, by).await;
+    let mut history = History {
+        task: context(number),
+        by: By::of(number),
+        unclear: BTreeSet::new(),
+        seen: Vec::new(),
+        last: Value::Null,
+        fault: None,
+    };
+    history.fault = live(&stage, number, &mut history).await.err();
+    count(&stage.counts.ended);
+    history
+}
+
+/// A task from its message to its last reader.
+async fn live(stage: &Arc<Stage>, number: usize, history: &mut History) -> Result<(), Fault> {
+    history.task = begin(stage, number, history.by).await?;
+    let task = &history.task;
     count(&stage.counts.begun);
+    // Any will do, and the first is soonest there.
+    drop(stage.any_task.set(task.clone()));
     let mut subscribers = JoinSet::new();
     for binding in Binding::ALL {
         subscribers.spawn(subscriber::watch(stage.clone(), task.clone(), binding));
     }
-    let mut work = Work {
-        stage: &stage,
-        task: &task,
-        acknowledged: BTreeSet::new(),
-        unclear: BTreeSet::new(),
-    };
-    if by == By::Agent {
-        work.give_all().await;
+    let mut worked = Ok(());
+    if history.by == By::Agent {
+        let mut work = Work {
+            stage,
+            task,
+            unclear: &mut history.unclear,
+        };
+        worked = work.give_all().await;
     }
-    let (acknowledged, unclear) = (work.acknowledged, work.unclear);
-    let seen = subscribers.join_all().await;
-    let last = read(&stage, &task).await;
-    count(&stage.counts.ended);
-    History {
-        task,
-        by,
-        acknowledged,
-        unclear,
-        seen,
-        last,
-    }
+    history.seen = subscribers.join_all().await;
+    history.last = read(stage, task).await?;
+    worked
+}
+
+fn context(number: usize) -> String {
+    format!("chaos-{number}")
 }
 
 /// Sends the message. Where that has no answer the task is looked for by its context before it is sent again.
-async fn begin(stage: &Stage, number: usize, by: By) -> String {
-    let context = format!("chaos-{number}");
+async fn begin(stage: &Stage, number: usize, by: By) -> Result<String, Fault> {
+    let context = context(number);
     let Stage { trial, .. } = stage;
     let text = match by {
         By::Agent => "auth".to_owned(),
@@ -102,12 +117,12 @@ async fn begin(stage: &Stage, number: usize, by: By) -> String {
     params["message"]["contextId"] = json!(context);
     params["message"]["messageId"] = json!(context);
     loop {
-        if let Some(sent) = call(&stage.clients, Operation::SendMessage, &params).await {
-            return id(&sent["task"]);
+        if let Some(sent) = call(stage, &stage.clients, Operation::SendMessage, &params).await? {
+            return Ok(id(&sent["task"]));
         }
-        let listed = until(stage, Operation::ListTasks, &json!({ "contextId": context })).await;
+        let listed = until(stage, Operation::ListTasks, &json!({ "contextId": context })).await?;
         if listed["totalSize"] == 1 {
-            return id(&listed["tasks"][0]);
+            return Ok(id(&listed["tasks"][0]));
         }
     }
 }
@@ -116,58 +131,64 @@ fn id(task: &Value) -> String {
     task["id"].as_str().expect("a task has an id").to_owned()
 }
 
+/// What an agent does for a task.
 struct Work<'a> {
     stage: &'a Stage,
     task: &'a str,
-    acknowledged: BTreeSet<usize>,
-    unclear: BTreeSet<usize>,
+    unclear: &'a mut BTreeSet<usize>,
 }
 
 impl Work<'_> {
-    async fn give_all(&mut self) {
+    /// Gives all chunks, and completes the task when nothing can take that back any more.
+    async fn give_all(&mut self) -> Result<(), Fault> {
         let trial = &self.stage.trial;
         let pause = trial.length() / u32::try_from(trial.chunks).expect("a few");
         for number in 1..=trial.chunks {
             // Not all tasks at once.
             tokio::time::sleep(pause.mul_f64(0.5 + fastrand::f64())).await;
-            self.give(number).await;
+            self.give(number).await?;
         }
+        let mut over = self.stage.faults_over.subscribe();
+        let over = over.wait_for(|over| *over);
+        drop(tokio::time::timeout_at(self.stage.deadline.into(), over).await);
+        self.complete().await
+    }
+
+    /// Completes the task, once, as often as it takes.
+    async fn complete(&self) -> Result<(), Fault> {
         let params = json!({ "id": self.task });
-        while call(&self.stage.agents, Operation::CompleteTask, &params)
-            .await
-            .is_none()
-        {
-            if read(self.stage, self.task).await["status"]["state"] == "TASK_STATE_COMPLETED" {
-                break;
+        loop {
+            let completed = call(self.stage, &self.stage.agents, Operation::CompleteTask, &params).await;
+            // A refusal may come of a first try that had no answer.
+            if matches!(completed, Ok(Some(_)))
+                || read(self.stage, self.task).await?["status"]["state"] == "TASK_STATE_COMPLETED"
+            {
+                return Ok(());
             }
+            completed?;
         }
     }
 
     /// Gives a chunk until it is there.
-    async fn give(&mut self, number: usize) {
+    async fn give(&mut self, number: usize) -> Result<(), Fault> {
         let params = json!({
             "id": self.task,
             "artifact": { "artifactId": "chunks", "parts": [{ "text": chunk_text(number, self.stage.trial.chunks) }] },
             "append": true,
             "lastChunk": false,
         });
-        while call(&self.stage.agents, Operation::UpdateArtifact, &params)
-            .await
+        while call(self.stage, &self.stage.agents, Operation::UpdateArtifact, &params)
+            .await?
             .is_none()
         {
             count(&self.stage.counts.unclear);
             self.unclear.insert(number);
-            assert!(
-                Instant::now() < self.stage.deadline,
-                "chunk {number} of {} is never taken",
-                self.task
-            );
-            if chunks(&read(self.stage, self.task).await["artifacts"][0]).contains(&number) {
+            if chunks(&read(self.stage, self.task).await?["artifacts"][0]).contains(&number) {
                 break;
             }
         }
         count(&self.stage.counts.acknowledged);
-        self.acknowledged.insert(number);
+        Ok(())
     }
 }
 
@@ -184,34 +205,39 @@ pub(crate) fn chunks(artifact: &Value) -> Vec<usize> {
         .collect()
 }
 
-async fn read(stage: &Stage, task: &str) -> Value {
+async fn read(stage: &Stage, task: &str) -> Result<Value, Fault> {
     until(stage, Operation::GetTask, &json!({ "id": task })).await
 }
 
 /// Calls until there is an answer.
-async fn until(stage: &Stage, operation: Operation, params: &Value) -> Value {
+async fn until(stage: &Stage, operation: Operation, params: &Value) -> Result<Value, Fault> {
     loop {
-        if let Some(json) = call(&stage.clients, operation, params).await {
-            return json;
+        if let Some(json) = call(stage, &stage.clients, operation, params).await? {
+            return Ok(json);
         }
-        assert!(
-            Instant::now() < stage.deadline,
-            "{} is never answered",
-            operation.name()
-        );
     }
 }
 
-/// Calls once, over any binding; nothing, after a pause, where there is no result.
-async fn call(drivers: &Drivers, operation: Operation, params: &Value) -> Option<Value> {
+/// Calls once, over any binding; nothing, after a pause, where there is no result and another try may have one.
+async fn call(
+    stage: &Stage,
+    drivers: &Drivers,
+    operation: Operation,
+    params: &Value,
+) -> Result<Option<Value>, Fault> {
     let mut ask = Ask::new(operation, params.clone());
     ask.caller = None;
     let binding = Binding::ALL[fastrand::usize(..3)];
     match drivers.of_binding(binding).call(&ask).await {
-        Answer::Reply(reply) => Some(reply.json),
-        _ => {
-            tokio::time::sleep(PAUSE).await;
-            None
+        Answer::Reply(reply) => return Ok(Some(reply.json)),
+        Answer::Refusal(refusal) if refusal.is_final() => {
+            return Err(format!("{} was refused: {}", operation.name(), refusal.message));
         }
+        _ => tokio::time::sleep(PAUSE).await,
+    }
+    if Instant::now() < stage.deadline {
+        Ok(None)
+    } else {
+        Err(format!("{} is never answered", operation.name()))
     }
 }

@@ -1,19 +1,22 @@
 //! What a trial came to.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use gateway_domain::Binding;
 
 use super::{
     Stage, read,
-    task::{By, History, chunks},
+    task::{History, chunks},
 };
 
 /// The counts of a trial, and what must not have been.
 pub struct Verdict {
     /// The counts, in a line.
     pub counts: String,
-    /// Chunks that had been acknowledged and are gone, where that may be.
+    /// Chunks that had been given and are gone, where that may be.
     pub lost: usize,
     /// Each fault, with its task.
     pub faults: Vec<String>,
@@ -36,27 +39,20 @@ impl Verdict {
     fn judge(&mut self, stage: &Stage, history: &History) {
         let task = &history.task;
         let mut fault = |text: String| self.faults.push(format!("{task} ({:?}): {text}", history.by));
+        history.fault.iter().for_each(|text| fault(text.clone()));
         let state = history.last["status"]["state"].as_str().unwrap_or_default();
         if state != "TASK_STATE_COMPLETED" {
             fault(format!("ended in {state:?}"));
         }
         let held = chunks(&history.last["artifacts"][0]);
-        let missing = history
-            .acknowledged
-            .iter()
-            .filter(|number| !held.contains(number))
-            .count();
-        if stage.trial.confirmed || stage.trial.failovers == 0 {
-            if missing > 0 {
-                fault(format!("{missing} acknowledged chunks are missing: {held:?}"));
-            }
-        } else {
-            self.lost += missing;
-        }
-        let mut fault = |text: String| self.faults.push(format!("{task} ({:?}): {text}", history.by));
-        if let Some(why) = out_of_order(&held, history, stage.trial.chunks, missing) {
+        if let Some(why) = out_of_order(&held, &history.unclear) {
             fault(format!("{why}: {held:?}"));
         }
+        let missing = stage.trial.chunks - held.iter().collect::<BTreeSet<_>>().len();
+        if stage.trial.confirmed && missing > 0 {
+            fault(format!("{missing} chunks are missing: {held:?}"));
+        }
+        self.lost += missing;
         // Whoever saw a revision saw the same.
         let mut content = BTreeMap::new();
         for seen in &history.seen {
@@ -88,33 +84,36 @@ impl Verdict {
             self.faults.push("not every fault was made".to_owned());
         }
         for binding in Binding::ALL {
-            let resumes = read(counts.resumed(binding));
-            if resumes < trial.tasks / 2 {
-                self.faults
-                    .push(format!("only {resumes} resumes over {}", binding.name()));
+            let (shown, resumes) = (read(counts.shown(binding)), read(counts.resumed(binding)));
+            // What a stream begins with is not counted, but it begins early.
+            if shown < trial.tasks * trial.chunks * 3 / 4 || resumes < trial.tasks / 2 {
+                self.faults.push(format!(
+                    "only {shown} chunks and {resumes} resumes over {}",
+                    binding.name()
+                ));
             }
+        }
+        let started_over = read(&counts.started_over);
+        if !trial.confirmed && (self.lost == 0 || started_over == 0) {
+            self.faults.push(format!(
+                "failovers lost {} chunks and {started_over} streams noticed",
+                self.lost
+            ));
         }
     }
 }
 
-/// Chunks come in order, each once; twice only where a first try was unclear; and all of them, but for what was lost.
-fn out_of_order(held: &[usize], history: &History, count: usize, missing: usize) -> Option<&'static str> {
+/// Chunks come in order, each once; twice only where a first try was unclear.
+fn out_of_order(held: &[usize], unclear: &BTreeSet<usize>) -> Option<&'static str> {
     for pair in held.windows(2) {
         if pair[0] > pair[1] {
             return Some("chunks out of order");
         }
-        if pair[0] == pair[1] && !history.unclear.contains(&pair[0]) {
+        if pair[0] == pair[1] && !unclear.contains(&pair[0]) {
             return Some("a chunk is there twice");
         }
     }
-    let mut numbers = held.to_vec();
-    numbers.dedup();
-    let expected = if history.by == By::Agent {
-        count - missing
-    } else {
-        count
-    };
-    (numbers.len() != expected).then_some("not every chunk is there")
+    None
 }
 
 impl fmt::Display for Verdict {
@@ -124,7 +123,7 @@ impl fmt::Display for Verdict {
         }
         write!(
             f,
-            "{}; {} acknowledged chunks lost where they may be; {} faults",
+            "{}; {} chunks lost where they may be; {} faults",
             self.counts,
             self.lost,
             self.faults.len()

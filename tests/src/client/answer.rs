@@ -247,6 +247,11 @@ impl Refusal {
         self.told == Told::Broken || self.check(ErrorKind::Unavailable).is_ok()
     }
 
+    /// Whether the gateway refuses, and would refuse the same call a moment later.
+    pub fn is_final(&self) -> bool {
+        self.reason.is_some() && !self.is_passing()
+    }
+
     /// Whether this is how an error of that meaning is told (§5.4).
     ///
     /// # Errors

@@ -8,6 +8,7 @@
 )]
 
 mod compose;
+mod parted;
 mod reads;
 mod streams;
 mod writers;

@@ -32,7 +32,10 @@ async fn pass(kind: Kind) {
         let task = call(&*client, Operation::SendMessage, samples::message("auth")).await;
         let task = task["task"]["id"].as_str().unwrap().to_owned();
         let mut stream = match client
-            .call(&ask(Operation::SubscribeToTask, json!({ "id": task })))
+            .call(
+                // Compressed, small events would wait for more of them.
+                &ask(Operation::SubscribeToTask, json!({ "id": task })).with("accept-encoding", "gzip, br"),
+            )
             .await
         {
             Answer::Stream(stream) => stream,
@@ -56,6 +59,29 @@ async fn pass(kind: Kind) {
     }
     let answered = cluster.answered().await;
     assert!(answered.iter().all(|calls| *calls > 0), "{answered:?}");
+}
+
+#[tokio::test]
+async fn a_quiet_stream_outlives_a_proxy_that_ends_what_is_silent_for_longer() {
+    let plan = Plan::behind(Kind::Nginx)
+        .set("CONNECTIONS__KEEP_ALIVE", "1 s")
+        .exchange("proxy_read_timeout 1h;", "proxy_read_timeout 3s;");
+    let cluster = Cluster::start(plan);
+    // Over gRPC the example waits for an hour: its keep-alives are pings, which nginx does not count.
+    for binding in [Binding::JsonRpc, Binding::HttpJson] {
+        let client = cluster.clients().of_binding(binding);
+        let sent = client
+            .call(&ask(Operation::SendStreamingMessage, samples::message("quiet 7")))
+            .await;
+        let events = sent.stream().rest().await;
+        let last = &events.last().unwrap()["statusUpdate"]["status"]["state"];
+        assert_eq!(
+            *last,
+            "TASK_STATE_COMPLETED",
+            "over {}: {events:?}",
+            binding.name()
+        );
+    }
 }
 
 #[tokio::test]

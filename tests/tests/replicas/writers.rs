@@ -75,6 +75,37 @@ async fn a_hundred_writers_at_three_replicas_leave_what_was_accepted_in_one_orde
     assert_eq!(streamed, accepted);
 }
 
+#[tokio::test]
+async fn a_cancel_and_a_completion_at_different_replicas_agree_on_which_of_them_was_the_end() {
+    let cluster = Cluster::start(Plan::behind(Kind::Nginx));
+    let (clients, agents) = (cluster.clients(), cluster.agents());
+    let mut won = [0; 2];
+    for number in 0..60 {
+        let binding = Binding::ALL[number % Binding::ALL.len()];
+        let (client, agent) = (clients.of_binding(binding), agents.of_binding(binding));
+        let task = call(&*client, Operation::SendMessage, samples::message("auth")).await;
+        let id = json!({ "id": task["task"]["id"] });
+        let (cancel, complete) = (
+            ask(Operation::CancelTask, id.clone()),
+            ask(Operation::CompleteTask, id.clone()),
+        );
+        let ends = tokio::join!(client.call(&cancel), agent.call(&complete));
+        let accepted = [&ends.0, &ends.1].map(|end| matches!(end, Answer::Reply(_)));
+        let state = ["TASK_STATE_CANCELED", "TASK_STATE_COMPLETED"]
+            .into_iter()
+            .zip(accepted)
+            .filter_map(|(state, accepted)| accepted.then_some(state))
+            .collect::<Vec<_>>();
+        assert_eq!(state.len(), 1, "one of them was the end: {ends:?}");
+        for client in clients.all() {
+            let held = call(&*client, Operation::GetTask, id.clone()).await;
+            assert_eq!(held["status"]["state"], state[0]);
+        }
+        won[usize::from(accepted[1])] += 1;
+    }
+    println!("canceled and completed: {won:?}");
+}
+
 /// The number in front of an event's id.
 fn revision(id: Option<&str>) -> u64 {
     let number = id.and_then(|id| id.split('-').next());

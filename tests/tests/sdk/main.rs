@@ -27,32 +27,52 @@ use gateway_tests::{
 
 use judge::{Cell, Deviation, Observation, Pinned};
 
-/// An SDK, how its client is called from the root of the repository, and what it has no call for.
+/// An SDK, how its client is called from the root of the repository, and what is not asked of it: what it has no call for.
 struct Sdk {
     name: &'static str,
     command: &'static [&'static str],
+    /// The version that it is held to, where it speaks more than one.
+    version: Option<&'static str>,
     lacks: &'static [Operation],
 }
 
-static SDKS: [Sdk; 5] = [
+const PYTHON: &[&str] = &[".tools/sdk-venv/bin/python", "-B", "tests/sdk/python/client.py"];
+const JAVASCRIPT: &[&str] = &[
+    ".tools/sdk-venv/bin/node",
+    "--preserve-symlinks-main",
+    ".tools/sdk-js/client.js",
+];
+
+static SDKS: [Sdk; 7] = [
     Sdk {
         name: "python",
-        command: &[".tools/sdk-venv/bin/python", "-B", "tests/sdk/python/client.py"],
+        command: PYTHON,
+        version: None,
         lacks: &[],
     },
     Sdk {
         name: "javascript",
-        command: &[
-            ".tools/sdk-venv/bin/node",
-            "--preserve-symlinks-main",
-            ".tools/sdk-js/client.js",
-        ],
+        command: JAVASCRIPT,
+        version: None,
         lacks: &[],
     },
     Sdk {
         name: "rust",
         command: &[".tools/sdk-rust/debug/sdk-client"],
+        version: None,
         lacks: &[],
+    },
+    Sdk {
+        name: "python as 0.3",
+        command: PYTHON,
+        version: Some("0.3"),
+        lacks: &[Operation::ListTasks],
+    },
+    Sdk {
+        name: "js as 0.3",
+        command: JAVASCRIPT,
+        version: Some("0.3"),
+        lacks: &[Operation::ListTasks],
     },
     Sdk {
         name: "python-0.3",
@@ -61,6 +81,7 @@ static SDKS: [Sdk; 5] = [
             "-B",
             "tests/sdk/python-0.3/client.py",
         ],
+        version: None,
         lacks: &[
             Operation::ListTasks,
             Operation::ListTaskPushNotificationConfigs,
@@ -74,6 +95,7 @@ static SDKS: [Sdk; 5] = [
             "--preserve-symlinks-main",
             ".tools/sdk-js-0.3/client.js",
         ],
+        version: None,
         lacks: &[Operation::ListTasks],
     },
 ];
@@ -146,7 +168,11 @@ fn observe(sdk: &Sdk, root: &Path, base: &str) -> Vec<Observation> {
         program.display()
     );
     let mut command = Command::new(program);
-    command.args(&sdk.command[1..]).arg(base).current_dir(root);
+    command
+        .args(&sdk.command[1..])
+        .arg(base)
+        .args(sdk.version)
+        .current_dir(root);
     let said = client::output(sdk.name, &mut command);
     let lines = said.lines().map(|line| judge::observation(sdk.name, line));
     lines.collect()

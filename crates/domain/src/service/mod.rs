@@ -212,8 +212,11 @@ impl Service {
     /// The outcomes of the operation that are errors, and Unavailable where the store cannot be reached.
     pub async fn handle(&self, context: &Context, request: Request) -> Result<Reply, Error> {
         let (outcome, body) = match request {
-            Request::SendMessage(request) => self.send_message(context, request).await?,
-            Request::SendStreamingMessage(request) => self.send_streaming_message(context, request).await?,
+            // Boxed: every call would make room for the largest of them, and copy it on its way here.
+            Request::SendMessage(request) => Box::pin(self.send_message(context, request)).await?,
+            Request::SendStreamingMessage(request) => {
+                Box::pin(self.send_streaming_message(context, request)).await?
+            }
             Request::GetTask(request) => self.get_task(context, request).await?,
             Request::ListTasks(request) => self.list_tasks(context, request).await?,
             Request::CancelTask(request) => self.cancel_task(context, request).await?,

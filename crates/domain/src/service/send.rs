@@ -109,9 +109,10 @@ impl Service {
         scope: Scope,
         claim: Option<&Arc<SendClaim>>,
     ) -> Result<Begun, Stop> {
+        // Boxed: each future around them would be as large, and be copied when it is made.
         match request.message.task_id.clone() {
-            Some(id) => self.continue_task(context, request, id, &scope, claim).await,
-            None => self.create_task(context, request, scope, claim).await,
+            Some(id) => Box::pin(self.continue_task(context, request, id, &scope, claim)).await,
+            None => Box::pin(self.create_task(context, request, scope, claim)).await,
         }
     }
 

@@ -76,6 +76,29 @@ impl SentinelDeployment {
         was
     }
 
+    /// Parts the master from its only replica: what it does from now on, [`Self::kill_parted`] loses. Says who it is.
+    ///
+    /// # Panics
+    /// Where there is more than one replica.
+    pub fn part_master(&mut self) -> usize {
+        let master = self.master();
+        assert_eq!(self.servers.len(), 2, "a master and a replica");
+        self.servers[1 - master].hang();
+        // Otherwise what the replica has not read would still lie ready for it.
+        self.servers[master].say("CLIENT KILL TYPE replica");
+        master
+    }
+
+    /// Kills a master that was parted, and waits until its replica is in its place.
+    ///
+    /// # Panics
+    /// Where the Sentinels do not see to it.
+    pub fn kill_parted(&mut self, master: usize) {
+        self.servers[master].kill();
+        self.servers[1 - master].go_on();
+        self.wait_for_another(master);
+    }
+
     /// Waits until the master is another one than that.
     ///
     /// # Panics

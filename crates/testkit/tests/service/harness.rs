@@ -270,6 +270,16 @@ impl World {
 
     /// A stream whose extension is active, after a cursor if one is sent.
     pub(crate) async fn resume(&self, task: &TaskId, cursor: Option<&str>) -> Result<EventStream, Error> {
+        self.resume_in(Version::V1_0, task, cursor).await
+    }
+
+    /// The same for a caller of this version.
+    pub(crate) async fn resume_in(
+        &self,
+        version: Version,
+        task: &TaskId,
+        cursor: Option<&str>,
+    ) -> Result<EventStream, Error> {
         let context = Context {
             requested_extensions: [resume::URI.to_owned()].into(),
             cursor: cursor.map(sent),
@@ -278,7 +288,7 @@ impl World {
         let request = SubscribeToTask {
             tenant: None,
             id: task.clone(),
-            version: Version::V1_0,
+            version,
         };
         let reply = self
             .service

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use gateway_domain::{
-    Cursor, ErrorKind, Request, StreamResponse, TaskId, TaskState,
+    Cursor, ErrorKind, Request, StreamResponse, TaskId, TaskState, Version,
     lifecycle::Move,
     reply::{EventStream, StreamItem},
     resume,
@@ -215,6 +215,19 @@ async fn a_stream_whose_cursor_is_of_another_timeline_starts_over_with_the_task_
         assert_eq!(carried(&items[0])["startedOver"], "other-timeline");
     }
     assert_eq!(world.service.resumed()[2], ("other-timeline", 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_starts_over_where_input_is_required_ends_there_in_0_3_and_stays_open_in_1_0() {
+    let world = World::new();
+    let task = world.send("ask").await.id;
+    let elsewhere = "1-00000000";
+    let events = world.resume_in(Version::V0_3, &task, Some(elsewhere)).await;
+    assert_eq!(shorts(&all(events.unwrap()).await), ["task INPUT_REQUIRED"]);
+    let mut events = world.resume(&task, Some(elsewhere)).await.unwrap();
+    let first = events.next().await.unwrap().unwrap();
+    assert_eq!(short(first.event.event()), "task INPUT_REQUIRED");
+    assert!(futures::poll!(events.next()).is_pending());
 }
 
 #[tokio::test(start_paused = true)]
