@@ -26,6 +26,8 @@ pub(crate) struct History {
     pub(crate) by: By,
     /// Chunks that may have been given twice, since a first try had no answer.
     pub(crate) unclear: BTreeSet<usize>,
+    /// Those of them that were seen in the task and never acknowledged: a read may show what no replica of Redis has yet.
+    pub(crate) only_seen: BTreeSet<usize>,
     /// What each subscriber saw.
     pub(crate) seen: Vec<Seen>,
     /// The task as it is read in the end.
@@ -64,6 +66,7 @@ pub(crate) async fn run(stage: Arc<Stage>, number: usize) -> History {
         task: context(number),
         by: By::of(number),
         unclear: BTreeSet::new(),
+        only_seen: BTreeSet::new(),
         seen: Vec::new(),
         last: Value::Null,
         fault: None,
@@ -90,6 +93,7 @@ async fn live(stage: &Arc<Stage>, number: usize, history: &mut History) -> Resul
             stage,
             task,
             unclear: &mut history.unclear,
+            only_seen: &mut history.only_seen,
         };
         worked = work.give_all().await;
     }
@@ -136,6 +140,7 @@ struct Work<'a> {
     stage: &'a Stage,
     task: &'a str,
     unclear: &'a mut BTreeSet<usize>,
+    only_seen: &'a mut BTreeSet<usize>,
 }
 
 impl Work<'_> {
@@ -184,7 +189,8 @@ impl Work<'_> {
             count(&self.stage.counts.unclear);
             self.unclear.insert(number);
             if chunks(&read(self.stage, self.task).await?["artifacts"][0]).contains(&number) {
-                break;
+                self.only_seen.insert(number);
+                return Ok(());
             }
         }
         count(&self.stage.counts.acknowledged);

@@ -9,7 +9,7 @@ use gateway_domain::Binding;
 
 use super::{
     Stage, read,
-    task::{History, chunks},
+    task::{By, History, chunks},
 };
 
 /// The counts of a trial, and what must not have been.
@@ -45,14 +45,20 @@ impl Verdict {
             fault(format!("ended in {state:?}"));
         }
         let held = chunks(&history.last["artifacts"][0]);
-        if let Some(why) = out_of_order(&held, &history.unclear) {
+        let missing: Vec<_> = (1..=stage.trial.chunks)
+            .filter(|number| !held.contains(number) && !history.only_seen.contains(number))
+            .collect();
+        if stage.trial.confirmed && !missing.is_empty() {
+            fault(format!(
+                "acknowledged chunks are missing: {missing:?} of {held:?}"
+            ));
+        }
+        // A run that is taken over goes on from as many chunks as the task holds, and cannot know of those that are lost.
+        let again = history.by == By::BuiltIn && !missing.is_empty();
+        if let Some(why) = out_of_order(&held, &history.unclear, again) {
             fault(format!("{why}: {held:?}"));
         }
-        let missing = stage.trial.chunks - held.iter().collect::<BTreeSet<_>>().len();
-        if stage.trial.confirmed && missing > 0 {
-            fault(format!("{missing} chunks are missing: {held:?}"));
-        }
-        self.lost += missing;
+        self.lost += missing.len();
         // Whoever saw a revision saw the same.
         let mut content = BTreeMap::new();
         for seen in &history.seen {
@@ -103,13 +109,13 @@ impl Verdict {
     }
 }
 
-/// Chunks come in order, each once; twice only where a first try was unclear.
-fn out_of_order(held: &[usize], unclear: &BTreeSet<usize>) -> Option<&'static str> {
+/// Chunks come in order, each once; twice where a first try was unclear, or wherever `again` says so.
+fn out_of_order(held: &[usize], unclear: &BTreeSet<usize>, again: bool) -> Option<&'static str> {
     for pair in held.windows(2) {
         if pair[0] > pair[1] {
             return Some("chunks out of order");
         }
-        if pair[0] == pair[1] && !unclear.contains(&pair[0]) {
+        if pair[0] == pair[1] && !again && !unclear.contains(&pair[0]) {
             return Some("a chunk is there twice");
         }
     }
@@ -123,7 +129,7 @@ impl fmt::Display for Verdict {
         }
         write!(
             f,
-            "{}; {} chunks lost where they may be; {} faults",
+            "{}; {} chunks lost that were acknowledged; {} faults",
             self.counts,
             self.lost,
             self.faults.len()
