@@ -243,7 +243,7 @@ impl SharedEvent {
             let one = kept.get_or_init(|| {
                 Box::new(Kept {
                     notation,
-                    // Copied, since what is written to grow takes up to twice its length, and this stays.
+                    // Copied, since JSON that grew as it was written takes up to twice its length, and this stays.
                     encoded: Bytes::copy_from_slice(&encode(&self.0.event)),
                     next: OnceLock::new(),
                 })

@@ -84,8 +84,7 @@ impl Versions {
             let assumed = self.assumed.name();
             format!("the request names no version, which means {assumed}")
         } else {
-            let shown: String = text.chars().take(32).collect();
-            format!("the request asks for version {shown:?}")
+            format!("the request asks for version {}", shown(text))
         }
     }
 
@@ -106,13 +105,25 @@ fn one_of(requested: &RequestedVersion) -> Result<&str, Error> {
     let header = requested.header.as_deref().map(str::trim);
     let query = requested.query.as_deref().map(str::trim);
     match (header, query) {
-        (Some(header), Some(query)) if header != query => {
-            let text = format!("is {header:?} in the header and {query:?} in the query; send one of them");
+        (Some(header), Some(query)) if !mean_the_same(header, query) => {
+            let (header, query) = (shown(header), shown(query));
+            let text = format!("is {header} in the header and {query} in the query; send one of them");
             Err(Error::invalid("A2A-Version", text))
         }
         (Some(text), _) | (None, Some(text)) => Ok(text),
         (None, None) => Ok(""),
     }
+}
+
+/// Patch numbers tell nothing apart.
+fn mean_the_same(header: &str, query: &str) -> bool {
+    header == query || (Version::parse(header).is_some() && Version::parse(header) == Version::parse(query))
+}
+
+/// What was sent, for people: its beginning.
+fn shown(text: &str) -> String {
+    let beginning: String = text.chars().take(32).collect();
+    format!("{beginning:?}")
 }
 
 /// The layer.
@@ -191,7 +202,9 @@ mod tests {
             (Some("1.0.7"), None, Ok(NEW), Ok(NEW)),
             (None, Some("1.0"), Ok(NEW), Ok(NEW)),
             (Some("1.0"), Some("1.0"), Ok(NEW), Ok(NEW)),
+            (Some("1.0"), Some("1.0.0"), Ok(NEW), Ok(NEW)),
             (Some("1.0"), Some("0.3"), Err(InvalidParams), Err(InvalidParams)),
+            (Some("2.0"), Some("2.1"), Err(InvalidParams), Err(InvalidParams)),
             (None, None, Ok(OLD), Err(VersionNotSupported)),
             (Some(""), None, Ok(OLD), Err(VersionNotSupported)),
             (None, Some(""), Ok(OLD), Err(VersionNotSupported)),

@@ -1,7 +1,8 @@
 // The official JavaScript SDK against a running gateway: each operation over each binding, one JSON line a cell.
 //
-// Called as `client.js BASE_URL [VERSION]`; with a version, only the interfaces of that version are known to the SDK,
-// which then speaks it. A cell that is as the specification has it is observed as `pass`, any other by what went wrong. Whether that is a fault is not judged here; the exit code says only whether all cells were reported.
+// Called as `client.js BASE_URL [VERSION]`; with a version, the SDK knows the interfaces of that version only, and
+// speaks it. A cell that is as the specification has it is observed as `pass`, any other by what went wrong. Whether
+// that is a fault is not judged here; the exit code says only whether all cells were reported.
 
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
@@ -255,7 +256,7 @@ const CELLS = {
     demand(isDeepStrictEqual(configs.map(({ id }) => id).sort(), ["a", "b"]), "all configurations are listed");
     const known = (config) => created.some((other) => isDeepStrictEqual(config, other));
     demand(configs.every(known), "they are listed as they were created");
-    // Pages came with 1.0.
+    // The SDK has no pages in its mode for 0.3.
     if (version === "0.3") return;
     const page = await calls.client.listTaskPushNotificationConfig({ ...request, pageSize: 1 });
     demand(page.configs.length === 1 && page.nextPageToken, "a page has a next one");
@@ -301,7 +302,7 @@ const [base, version] = process.argv.slice(2);
 const card = await new DefaultAgentCardResolver().resolve(base);
 if (version) {
   card.supportedInterfaces = card.supportedInterfaces.filter(({ protocolVersion }) => protocolVersion === version);
-  // Lists came with 1.0.
+  // This list came with 1.0.
   delete CELLS.ListTasks;
 }
 for (const [binding, transport] of Object.entries(TRANSPORTS)) {

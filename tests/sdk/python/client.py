@@ -1,7 +1,7 @@
 """The official Python SDK against a running gateway: each operation over each binding, one JSON line a cell.
 
-Called as `client.py BASE_URL [VERSION]`; with a version, only the interfaces of that version are known to the SDK, which
-then speaks it. A cell that is as the specification has it is observed as `pass`, any other by what
+Called as `client.py BASE_URL [VERSION]`; with a version, the SDK knows the interfaces of that version only, and speaks
+it. A cell that is as the specification has it is observed as `pass`, any other by what
 went wrong. Whether that is a fault is not judged here; the exit code says only whether all cells were reported.
 """
 
@@ -63,7 +63,8 @@ class Calls:
             return ClientFactory(config).create(card)
 
         self.card = card
-        # What 0.3 has not is not asked for: tenants, a history of length 0, pages, errors of a task that has ended.
+        # What 0.3 or the SDK's mode for it has not on every binding is not asked for: tenants, a history of length 0, pages,
+        # errors of a task that has ended.
         self.old = version == "0.3"
         # The gateway itself, which knows no such path: nothing has to be delivered, and nothing leaves the machine.
         self.hook = f"{base}/hook"
@@ -302,7 +303,7 @@ async def main(base, version=None):
             kept = [one for one in card.supported_interfaces if one.protocol_version == version]
             del card.supported_interfaces[:]
             card.supported_interfaces.extend(kept)
-            # Lists came with 1.0.
+            # This list came with 1.0.
             del CELLS["ListTasks"]
         for binding in BINDINGS:
             calls = Calls(base, card, binding, http, version)

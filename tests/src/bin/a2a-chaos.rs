@@ -1,5 +1,5 @@
 //! `make chaos`: kills replicas and masters of Redis under tasks and subscribers, and says what came of it. The counts
-//! come last; the exit code is not 0 where something was lost, repeated or out of order.
+//! come last; the exit code is not 0 where something was lost that may not be, was repeated, or out of order.
 
 #![allow(clippy::print_stdout, reason = "this is a program for a terminal")]
 

@@ -58,9 +58,14 @@ impl Trial {
     /// How long the agents take over their chunks: until about the last fault.
     fn length(&self) -> Duration {
         let times = |count| u32::try_from(count).unwrap_or(u32::MAX);
-        self.pace * times(self.kills + self.failovers).max(1) + FAILOVER * times(self.failovers)
+        self.pace * times(self.kills + self.failovers).max(1)
+            + (self.pace / 4 + RESTART) * times(self.kills)
+            + FAILOVER * times(self.failovers)
     }
 }
+
+/// About what a replica takes to start.
+const RESTART: Duration = Duration::from_millis(500);
 
 /// About what a failover takes, until the master that was killed is a replica.
 const FAILOVER: Duration = Duration::from_secs(5);

@@ -31,8 +31,6 @@ pub(crate) struct Seen {
     pub(crate) events: Vec<(u64, Vec<usize>)>,
     /// The state told last.
     pub(crate) state: String,
-    /// How often it started over.
-    pub(crate) started_over: usize,
     /// What must not be.
     pub(crate) faults: Vec<String>,
     cursor: Option<String>,
@@ -45,7 +43,6 @@ pub(crate) async fn watch(stage: Arc<Stage>, task: String, binding: Binding) -> 
         from_revision: 0,
         events: Vec::new(),
         state: String::new(),
-        started_over: 0,
         faults: Vec::new(),
         cursor: None,
     };
@@ -136,7 +133,6 @@ impl Seen {
                     task["metadata"][RESUME]
                 ));
             }
-            self.started_over += 1;
             count(&stage.counts.started_over);
         }
         self.from = chunks(&task["artifacts"][0]);

@@ -24,10 +24,11 @@ pub(crate) struct History {
     pub(crate) task: String,
     /// Who does the chunks.
     pub(crate) by: By,
+    /// Chunks that were acknowledged to the agent, those that were only seen in the task among them where no master fails:
+    /// a read may show what no replica of Redis has yet.
+    pub(crate) acknowledged: BTreeSet<usize>,
     /// Chunks that may have been given twice, since a first try had no answer.
     pub(crate) unclear: BTreeSet<usize>,
-    /// Those of them that were seen in the task and never acknowledged: a read may show what no replica of Redis has yet.
-    pub(crate) only_seen: BTreeSet<usize>,
     /// What each subscriber saw.
     pub(crate) seen: Vec<Seen>,
     /// The task as it is read in the end.
@@ -65,8 +66,8 @@ pub(crate) async fn run(stage: Arc<Stage>, number: usize) -> History {
     let mut history = History {
         task: context(number),
         by: By::of(number),
+        acknowledged: BTreeSet::new(),
         unclear: BTreeSet::new(),
-        only_seen: BTreeSet::new(),
         seen: Vec::new(),
         last: Value::Null,
         fault: None,
@@ -92,8 +93,8 @@ async fn live(stage: &Arc<Stage>, number: usize, history: &mut History) -> Resul
         let mut work = Work {
             stage,
             task,
+            acknowledged: &mut history.acknowledged,
             unclear: &mut history.unclear,
-            only_seen: &mut history.only_seen,
         };
         worked = work.give_all().await;
     }
@@ -139,8 +140,8 @@ fn id(task: &Value) -> String {
 struct Work<'a> {
     stage: &'a Stage,
     task: &'a str,
+    acknowledged: &'a mut BTreeSet<usize>,
     unclear: &'a mut BTreeSet<usize>,
-    only_seen: &'a mut BTreeSet<usize>,
 }
 
 impl Work<'_> {
@@ -189,11 +190,14 @@ impl Work<'_> {
             count(&self.stage.counts.unclear);
             self.unclear.insert(number);
             if chunks(&read(self.stage, self.task).await?["artifacts"][0]).contains(&number) {
-                self.only_seen.insert(number);
-                return Ok(());
+                if self.stage.trial.failovers > 0 {
+                    return Ok(());
+                }
+                break;
             }
         }
         count(&self.stage.counts.acknowledged);
+        self.acknowledged.insert(number);
         Ok(())
     }
 }

@@ -1,10 +1,6 @@
 //! A replica that is cut off from Redis, and not from its clients.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{fs, path::PathBuf, time::Duration};
 
 use gateway_domain::{Binding, Operation};
 use gateway_testkit::redis::RedisServer;
@@ -33,7 +29,7 @@ struct Way {
 }
 
 impl Way {
-    fn to(redis: &RedisServer) -> Self {
+    fn new(redis: &RedisServer) -> Self {
         let url = redis.url();
         let mut this = Self {
             to: url.trim_start_matches("redis+unix://").into(),
@@ -64,7 +60,7 @@ impl Way {
     }
 }
 
-async fn pass(listener: UnixListener, to: impl AsRef<Path>) {
+async fn pass(listener: UnixListener, to: PathBuf) {
     let mut passing = JoinSet::new();
     loop {
         let (mut one, _) = listener.accept().await.unwrap();
@@ -76,7 +72,7 @@ async fn pass(listener: UnixListener, to: impl AsRef<Path>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_replica_that_is_cut_off_from_redis_is_left_out_and_taken_back_when_it_has_it_again() {
     let redis = RedisServer::start();
-    let mut way = Way::to(&redis);
+    let mut way = Way::new(&redis);
     let plan = Plan::behind(Kind::Envoy)
         .on(&redis.url())
         .set_of(0, "STORE__REDIS__URL", &way.url());
