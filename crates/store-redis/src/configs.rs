@@ -112,7 +112,12 @@ impl Inner {
             };
             after = Some(last.clone());
             let read: Vec<_> = stream::iter(rows)
-                .map(|(_, task, id)| async move { self.config(&task, &id).await })
+                .map(|(row, task, id)| async move {
+                    let read = self.config(&task, &id).await?;
+                    // One that was replaced meanwhile has a later row, and comes at its place. Here it would have the
+                    // next page begin behind it, and leave out what lies between.
+                    Ok::<_, StoreError>(read.filter(|config| config.row == row))
+                })
                 .buffered(READ_AT_ONCE)
                 .try_collect()
                 .await?;
