@@ -32,9 +32,9 @@ use crate::{
 /// Every method is atomic. What has been answered is kept, and is seen by every later call on every replica.
 #[async_trait]
 pub trait Store: Work {
-    /// The id under which a fresh task of a tenant is to be created. A store that has several places writes into it
-    /// where the task lies.
-    fn name_task(&self, fresh: TaskId, _tenant: Option<&Tenant>) -> TaskId {
+    /// The id under which a fresh task is to be created. A store that has several places writes into it where the task
+    /// lies.
+    fn name_task(&self, fresh: TaskId, _origin: Origin<'_>) -> TaskId {
         fresh
     }
 
@@ -198,6 +198,24 @@ pub struct StoredTask {
     pub head: Arc<TaskHead>,
     /// What clients see, at the head's revision.
     pub task: TaskSnapshot,
+}
+
+/// What a fresh task comes from. A store that has several places for the tasks of a tenant finds by it the same one again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Origin<'a> {
+    /// Whose task it is.
+    pub tenant: Option<&'a Tenant>,
+    /// What it is kept together with, as far as it can be: the other tasks of the context that its message names, or else
+    /// repetitions of the message.
+    pub kin: &'a str,
+}
+
+impl<'a> Origin<'a> {
+    /// Of the task that a message begins.
+    pub fn of(tenant: Option<&'a Tenant>, message: &'a MessageId, context: Option<&'a ContextId>) -> Self {
+        let kin = context.map_or(message.as_str(), ContextId::as_str);
+        Self { tenant, kin }
+    }
 }
 
 /// A new task.

@@ -10,7 +10,7 @@ use std::{sync::Arc, time::Duration};
 
 pub use content::ContentDigest;
 
-use crate::{ContextId, Cursor, Message, MessageId, Scope, TaskId, Timestamp};
+use crate::{ContextId, Cursor, Message, MessageId, Scope, TaskId, Timestamp, ports::Origin};
 
 /// Whose repeated sends are recognised, and how many first sends are remembered for that.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +70,13 @@ pub struct SendKey {
     pub task: Option<TaskId>,
     /// The context that the message names.
     pub context: Option<ContextId>,
+}
+
+impl SendKey {
+    /// What a task comes from that this send begins.
+    pub fn origin(&self) -> Origin<'_> {
+        Origin::of(self.scope.tenant.as_ref(), &self.message, self.context.as_ref())
+    }
 }
 
 /// A send on its way into the store. The step that carries it is taken only if no such send is remembered.

@@ -6,7 +6,7 @@ use gateway_config::{
     Secret, Settings,
     typed::{self, ErrorTable, RedisMode},
 };
-use gateway_domain::{ReplicaId, work};
+use gateway_domain::{ReplicaId, Tenant, work};
 use gateway_edge::Budget;
 use gateway_store_redis::{Durability, Mode};
 use gateway_wire::errors::Edition;
@@ -84,11 +84,16 @@ pub(crate) fn redis(settings: &Settings) -> gateway_store_redis::Settings {
         password: settings.redis_password.as_ref().map(text),
         prefix: redis.prefix.clone(),
         buckets: redis.buckets,
+        spread: redis.spread.iter().flatten().map(spread).collect(),
         log_entries: store.log_entries,
         log_bytes: store.log_bytes.0,
         finished_per_tenant: store.finished_per_tenant,
         finished_kept: store.finished_age.0,
     }
+}
+
+fn spread(spread: &typed::RedisSpread) -> (Option<Tenant>, u16) {
+    (spread.tenant.as_deref().map(Tenant::new), spread.parts)
 }
 
 fn redis_mode(settings: &Settings) -> Mode {

@@ -20,7 +20,7 @@ use futures::future;
 use gateway_domain::{
     Limits, TaskId,
     decide::{self, Stamp},
-    ports::{Change, Store, TaskHead},
+    ports::{Change, Origin, Store, TaskHead},
     request::AgentAction,
 };
 use gateway_store_redis::{RedisStore, Settings};
@@ -110,7 +110,7 @@ fn step(head: &TaskHead, number: usize) -> Change {
 
 /// A new task, and the steps that follow, decided beforehand: only the store is measured.
 async fn prepared(store: &RedisStore, name: &str, steps: usize) -> Vec<Change> {
-    let id = store.name_task(TaskId::new(name), None);
+    let id = store.name_task(TaskId::new(name), Origin::default());
     let creation = decide::create(new_task(id), &Limits::default(), stamp(0)).unwrap();
     let mut head = creation.head.clone();
     store.create(creation).await.unwrap();

@@ -10,7 +10,7 @@ use futures::{StreamExt, stream};
 use gateway_domain::{Timestamp, ports::StoreError};
 use tokio::{task::JoinHandle, time};
 
-use crate::{Inner, keys::Bucket, link::Slot, scripts, work::parted};
+use crate::{Inner, keys::Bucket, scripts, work::parted};
 
 /// How often the keeper looks.
 const ROUND: Duration = Duration::from_secs(1);
@@ -162,30 +162,5 @@ impl Inner {
             live: self.counts.live.load(Relaxed),
             finished: self.counts.finished.load(Relaxed),
         }
-    }
-
-    /// Makes sure that all replicas lay keys out in the same way.
-    pub(crate) async fn agree_on_layout(&self) -> Result<(), StoreError> {
-        let own = self.layout.buckets.to_string();
-        let agreed = self.agree("buckets", own.as_bytes()).await?;
-        if agreed == own.as_bytes() {
-            return Ok(());
-        }
-        let agreed = String::from_utf8_lossy(&agreed);
-        Err(StoreError::new(format_args!(
-            "this deployment was made with {agreed} buckets and cannot be read with {own}: set them to {agreed}, or \
-             choose another prefix"
-        )))
-    }
-
-    pub(crate) async fn agree(&self, name: &str, value: &[u8]) -> Result<Vec<u8>, StoreError> {
-        let key = self.layout.deployment();
-        let slot = Slot::of(&key);
-        let mut propose = redis::cmd("HSETNX");
-        propose.arg(&key).arg(name).arg(value);
-        let _came_first: bool = self.link.ask(slot, &propose).await?;
-        let mut read = redis::cmd("HGET");
-        read.arg(&key).arg(name);
-        self.link.ask(slot, &read).await
     }
 }

@@ -1,14 +1,14 @@
 //! Every key that the store has in Redis, and where a task lies.
 //!
 //! A deployment has a fixed number of buckets. All keys of a bucket share one hash tag, so one script may touch them
-//! together, in a cluster as well. A tenant lies in one bucket, and a task's id says which. [`KINDS`] is the whole
-//! list; scripts build the same keys from the same names.
+//! together, in a cluster as well. A tenant lies in one bucket, or, if it is spread, in several; a task's id says in
+//! which. [`KINDS`] is the whole list; scripts build the same keys from the same names.
 
-use std::fmt;
+use std::{collections::HashMap, fmt};
 
 use gateway_domain::{
     ContextId, PushNotificationConfigId, PushNotificationConfigRow, Scope, Subject, TaskId, TaskState,
-    Tenant, Timestamp, page::TaskPosition, repeats::SendKey,
+    Tenant, Timestamp, page::TaskPosition, ports::Origin, repeats::SendKey,
 };
 
 use crate::link::Slot;
@@ -106,7 +106,12 @@ impl fmt::Display for Bucket {
 pub(crate) struct Layout {
     pub(crate) prefix: String,
     pub(crate) buckets: u16,
+    /// Over how many buckets a tenant is spread that lies in more than one.
+    pub(crate) spread: Spread,
 }
+
+/// Tenants, or the callers without one, by the number of their buckets.
+pub(crate) type Spread = HashMap<Option<Tenant>, u16>;
 
 impl Layout {
     /// The bucket that a task's id names; nothing for an id that no task of this deployment can have.
@@ -116,20 +121,48 @@ impl Layout {
         (rest.starts_with('-') && bucket.0 < self.buckets).then_some(bucket)
     }
 
-    /// The bucket of a tenant.
-    pub(crate) fn bucket_of(&self, tenant: Option<&Tenant>) -> Bucket {
-        // FNV-1a, since it must come out the same in every release.
-        let hash = optional(tenant.map(Tenant::as_str))
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-            });
-        Bucket(u16::try_from(hash % u64::from(self.buckets)).unwrap_or_default())
+    /// The buckets of a tenant, the one where it lay before it was spread first.
+    pub(crate) fn buckets_of(&self, tenant: Option<&Tenant>) -> impl Iterator<Item = Bucket> + use<> {
+        let first = self.first_bucket_of(tenant);
+        let buckets = self.buckets;
+        (0..self.parts_of(tenant)).map(move |part| Bucket((first.0 + part) % buckets))
     }
 
-    /// Writes the tenant's bucket into a fresh id.
-    pub(crate) fn mark(&self, fresh: &TaskId, tenant: Option<&Tenant>) -> TaskId {
-        TaskId::new(format!("{}-{fresh}", self.bucket_of(tenant)))
+    /// In which of its tenant's buckets a fresh task is to lie.
+    pub(crate) fn bucket_for(&self, origin: Origin<'_>) -> Bucket {
+        let first = self.first_bucket_of(origin.tenant);
+        let part = hash(origin.kin, self.parts_of(origin.tenant));
+        Bucket((first.0 + part) % self.buckets)
+    }
+
+    /// Where a send is remembered: with its task.
+    pub(crate) fn bucket_of_send(&self, key: &SendKey) -> Bucket {
+        let named = key.task.as_ref().and_then(|task| self.bucket(task));
+        let tenant = key.scope.tenant.as_ref();
+        let of_tenant = named.filter(|named| self.buckets_of(tenant).any(|bucket| bucket == *named));
+        of_tenant.unwrap_or_else(|| self.bucket_for(key.origin()))
+    }
+
+    /// What each of a tenant's buckets may hold where the tenant may hold so much: at least one of what it may hold.
+    pub(crate) fn share(&self, tenant: Option<&Tenant>, bound: usize) -> usize {
+        let least = bound.min(1);
+        (bound / usize::from(self.parts_of(tenant))).max(least)
+    }
+
+    fn first_bucket_of(&self, tenant: Option<&Tenant>) -> Bucket {
+        Bucket(hash(&optional(tenant.map(Tenant::as_str)), self.buckets))
+    }
+
+    fn parts_of(&self, tenant: Option<&Tenant>) -> u16 {
+        if self.spread.is_empty() {
+            return 1;
+        }
+        self.spread.get(&tenant.cloned()).copied().unwrap_or(1)
+    }
+
+    /// Writes the bucket into a fresh id.
+    pub(crate) fn mark(&self, fresh: &TaskId, origin: Origin<'_>) -> TaskId {
+        TaskId::new(format!("{}-{fresh}", self.bucket_for(origin)))
     }
 
     /// What comes before every id of a bucket, and after those of the buckets before it.
@@ -161,9 +194,10 @@ impl Layout {
         format!("{}:deployment", self.prefix)
     }
 
-    /// The list in which exactly the tasks of a scope stand that a filter selects, whatever their time.
+    /// The list of a bucket in which exactly its tasks of a scope stand that a filter selects, whatever their time.
     pub(crate) fn list(
         &self,
+        bucket: Bucket,
         scope: &Scope,
         context: Option<&ContextId>,
         state: Option<TaskState>,
@@ -176,8 +210,16 @@ impl Layout {
             (None, Some(state)) => (LIST_STATE, format!("{of}:{}", state.number())),
             (Some(context), Some(state)) => (LIST_BOTH, format!("{of}:{}:{context}", state.number())),
         };
-        self.key(self.bucket_of(scope.tenant.as_ref()), kind, &of)
+        self.key(bucket, kind, &of)
     }
+}
+
+/// One of so many numbers, the same for a text in every release: FNV-1a.
+fn hash(text: &str, numbers: u16) -> u16 {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    u16::try_from(hash % u64::from(numbers)).unwrap_or_default()
 }
 
 /// A text that may hold anything, as a part of a key: its length keeps it apart from what follows.
@@ -250,13 +292,26 @@ pub(crate) fn of_row_member(
 mod tests {
     use std::collections::HashSet;
 
+    use gateway_domain::MessageId;
+
     use super::*;
 
     fn layout(buckets: u16) -> Layout {
         Layout {
             prefix: "a2a".to_owned(),
             buckets,
+            spread: Spread::new(),
         }
+    }
+
+    fn of(tenant: Option<&Tenant>) -> Origin<'_> {
+        Origin { tenant, kin: "m" }
+    }
+
+    fn bucket_of(layout: &Layout, tenant: Option<&Tenant>) -> Bucket {
+        let buckets: Vec<_> = layout.buckets_of(tenant).collect();
+        assert_eq!(buckets.len(), 1);
+        buckets[0]
     }
 
     fn tenant(text: &str) -> Tenant {
@@ -269,10 +324,10 @@ mod tests {
             let layout = layout(buckets);
             for name in ["", "acme", "globex", "{x}", "ü"] {
                 let tenant = (!name.is_empty()).then(|| tenant(name));
-                let id = layout.mark(&TaskId::new("fresh"), tenant.as_ref());
+                let id = layout.mark(&TaskId::new("fresh"), of(tenant.as_ref()));
                 assert_eq!(
                     layout.bucket(&id),
-                    Some(layout.bucket_of(tenant.as_ref())),
+                    Some(bucket_of(&layout, tenant.as_ref())),
                     "{id}"
                 );
             }
@@ -300,18 +355,103 @@ mod tests {
         let layout = layout(64);
         let buckets = [None, Some("acme"), Some("globex")].map(|name| {
             let tenant = name.map(tenant);
-            layout.mark(&TaskId::new("x"), tenant.as_ref()).to_string()
+            layout.mark(&TaskId::new("x"), of(tenant.as_ref())).to_string()
         });
         assert_eq!(buckets, ["18-x", "3c-x", "1b-x"]);
     }
 
     #[test]
-    fn tenants_are_spread_over_all_buckets() {
+    fn tenants_lie_in_all_buckets() {
         let layout = layout(64);
         let used: HashSet<_> = (0..1_000)
-            .map(|number| layout.bucket_of(Some(&tenant(&format!("tenant {number}")))).0)
+            .map(|number| bucket_of(&layout, Some(&tenant(&format!("tenant {number}")))).0)
             .collect();
         assert_eq!(used.len(), 64);
+    }
+
+    /// Tenant acme over six of eight buckets, round their end.
+    fn spread() -> Layout {
+        Layout {
+            spread: Spread::from([(Some(tenant("acme")), 6)]),
+            ..layout(8)
+        }
+    }
+
+    #[test]
+    fn a_spread_tenant_keeps_its_bucket_and_has_those_that_follow() {
+        let acme = tenant("acme");
+        let own = bucket_of(&layout(8), Some(&acme));
+        let buckets: Vec<_> = spread().buckets_of(Some(&acme)).map(|bucket| bucket.0).collect();
+        let follow: Vec<_> = (0..6).map(|part| (own.0 + part) % 8).collect();
+        assert_eq!(buckets, follow);
+        assert!(buckets.contains(&7) && buckets.contains(&0), "{buckets:?}");
+        bucket_of(&spread(), None);
+        bucket_of(&spread(), Some(&tenant("globex")));
+    }
+
+    #[test]
+    fn the_part_of_a_context_never_changes() {
+        // A release that moves one of these forgets sends, and parts the tasks of a context.
+        let acme = tenant("acme");
+        let parts = ["", "talk", "00000000-0000-4000-8000-000000000001", "ü"].map(|kin| {
+            let tenant = Some(&acme);
+            spread().bucket_for(Origin { tenant, kin }).to_string()
+        });
+        assert_eq!(parts, ["01", "05", "04", "04"]);
+    }
+
+    #[test]
+    fn a_spread_tenants_tasks_lie_in_all_of_its_buckets_and_in_no_other() {
+        let (layout, acme) = (spread(), tenant("acme"));
+        let used: HashSet<_> = (0..1_000)
+            .map(|number| {
+                let kin = format!("context {number}");
+                layout.bucket_for(Origin {
+                    tenant: Some(&acme),
+                    kin: &kin,
+                })
+            })
+            .collect();
+        assert_eq!(used, layout.buckets_of(Some(&acme)).collect());
+    }
+
+    #[test]
+    fn a_send_is_looked_for_where_its_task_lies_or_will_lie() {
+        let (layout, acme) = (spread(), tenant("acme"));
+        let key = |context: Option<&str>, task: Option<&TaskId>| SendKey {
+            scope: Scope {
+                tenant: Some(acme.clone()),
+                owner: None,
+            },
+            message: MessageId::new("m"),
+            task: task.cloned(),
+            context: context.map(ContextId::new),
+        };
+        for context in [None, Some("talk"), Some("another")] {
+            let first = key(context, None);
+            let task = layout.mark(&TaskId::new("x"), first.origin());
+            assert_eq!(Some(layout.bucket_of_send(&first)), layout.bucket(&task));
+            let next = key(None, Some(&task));
+            assert_eq!(Some(layout.bucket_of_send(&next)), layout.bucket(&task));
+        }
+        // A task of somebody else's tells nothing.
+        let outside = layout
+            .all()
+            .find(|bucket| !layout.buckets_of(Some(&acme)).any(|own| own == *bucket));
+        let foreign = TaskId::new(format!("{}-x", outside.unwrap()));
+        let first = key(None, None);
+        assert_eq!(
+            layout.bucket_of_send(&key(None, Some(&foreign))),
+            layout.bucket_of_send(&first)
+        );
+    }
+
+    #[test]
+    fn each_bucket_of_a_tenant_has_its_share_and_at_least_one() {
+        let (layout, acme) = (spread(), tenant("acme"));
+        let shares = [0, 1, 6, 13, 6_000].map(|bound| layout.share(Some(&acme), bound));
+        assert_eq!(shares, [0, 1, 1, 2, 1_000]);
+        assert_eq!([0, 1, 13].map(|bound| layout.share(None, bound)), [0, 1, 13]);
     }
 
     #[test]
@@ -336,7 +476,7 @@ mod tests {
             for context in [None, Some("a"), Some("2:1=a"), Some("b")] {
                 for state in [None, Some(TaskState::Working), Some(TaskState::Submitted)] {
                     let context = context.map(ContextId::new);
-                    let key = layout.list(&scope, context.as_ref(), state);
+                    let key = layout.list(Bucket(0), &scope, context.as_ref(), state);
                     assert!(
                         key.starts_with("a2a:{00}:"),
                         "the first braces are the bucket's: {key}"

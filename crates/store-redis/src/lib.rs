@@ -4,11 +4,13 @@
 //! never leave; finished ones are bounded in number and age. What Redis itself loses, with its machine or in a
 //! failover, is lost here too: what is waited for before a change counts is a setting, [`Durability`].
 
+mod agreement;
 mod configs;
 mod followers;
 mod keeper;
 mod keys;
 mod link;
+mod lists;
 mod news;
 mod purge;
 mod reading;
@@ -31,10 +33,10 @@ use std::{
 
 use async_trait::async_trait;
 use gateway_domain::{
-    Cursor, Message, PushNotificationConfigId, PushNotificationConfigRow, TaskId, Tenant, Timestamp,
+    Cursor, Message, PushNotificationConfigId, PushNotificationConfigRow, TaskId, Timestamp,
     ports::{
         Change, CommitError, ConfigPut, CreateError, Creation, Epoch, Granted, ListQuery, Listing, LogRead,
-        Pulse, Purge, PurgeStep, PutConfigError, Store, StoreError, StoredTask, TaskHead, WorkNews,
+        Origin, Pulse, Purge, PurgeStep, PutConfigError, Store, StoreError, StoredTask, TaskHead, WorkNews,
     },
     push::StoredConfig,
     repeats::{FirstSend, SendKey},
@@ -161,8 +163,8 @@ impl RedisStore {
 
 #[async_trait]
 impl Store for RedisStore {
-    fn name_task(&self, fresh: TaskId, tenant: Option<&Tenant>) -> TaskId {
-        self.inner.layout.mark(&fresh, tenant)
+    fn name_task(&self, fresh: TaskId, origin: Origin<'_>) -> TaskId {
+        self.inner.layout.mark(&fresh, origin)
     }
 
     async fn create(&self, creation: Creation) -> Result<Granted, CreateError> {

@@ -39,7 +39,10 @@ impl Inner {
         match what {
             Purge::Task(id) => self.layout.bucket(id).into_iter().collect(),
             Purge::Context { tenant, .. } | Purge::Tenant(tenant) => {
-                vec![self.layout.bucket_of(tenant.as_ref())]
+                // In the order of the ids in them, since a purge goes on after an id.
+                let mut buckets: Vec<_> = self.layout.buckets_of(tenant.as_ref()).collect();
+                buckets.sort();
+                buckets
             }
         }
     }

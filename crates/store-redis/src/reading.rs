@@ -1,11 +1,11 @@
-//! What reads tasks: heads, snapshots, logs, lists.
+//! What reads tasks: heads, snapshots, logs.
 
 use std::{collections::HashMap, sync::Arc};
 
 use futures::{StreamExt, TryStreamExt, future, stream};
 use gateway_domain::{
     Artifact, ContextId, Cursor, LogEntry, Message, Revision, TaskId, TaskSnapshot,
-    ports::{ListQuery, Listing, LogRead, StoreError, StoredTask, TaskHead},
+    ports::{LogRead, StoreError, StoredTask, TaskHead},
 };
 use tokio::time::timeout;
 
@@ -24,7 +24,7 @@ const READ_AT_ONCE: usize = 8;
 type Bytes = Vec<u8>;
 
 /// A task as scripts show it: head, status message, metadata, the messages of client and agent, chunks of artifacts.
-type Shown = (
+pub(crate) type Shown = (
     Bytes,
     Bytes,
     Bytes,
@@ -140,34 +140,6 @@ impl Inner {
         })
     }
 
-    pub(crate) async fn list(&self, query: ListQuery) -> Result<Listing, StoreError> {
-        let (scope, filter) = (&query.scope, &query.filter);
-        let bucket = self.layout.bucket_of(scope.tenant.as_ref());
-        let from = filter.status_timestamp_after;
-        let mut script = scripts::LIST.key(self.layout.stem(bucket));
-        script
-            .key(self.layout.list(scope, filter.context_id.as_ref(), filter.status))
-            .arg(from.map_or_else(|| "-".to_owned(), |from| format!("[{}", keys::moment(from))))
-            .arg(
-                query
-                    .after
-                    .as_ref()
-                    .map_or_else(|| "+".to_owned(), |after| format!("({}", keys::place(after))),
-            )
-            .arg(query.most)
-            .arg(query.history_length.unwrap_or(0))
-            .arg(u8::from(query.include_artifacts));
-        let (more, total, shown): (bool, usize, Vec<Shown>) = self.link.read(bucket, &script).await?;
-        let tasks = shown
-            .into_iter()
-            .map(|shown| Ok(stored(shown, Some(query.history_length.unwrap_or(0)))?.task));
-        Ok(Listing {
-            tasks: tasks.collect::<Result<_, StoreError>>()?,
-            more,
-            total,
-        })
-    }
-
     pub(crate) async fn all(
         &self,
         after: Option<TaskId>,
@@ -222,7 +194,7 @@ impl Inner {
 }
 
 /// Puts a task together. `messages` are the latest that are wanted; nothing means all.
-fn stored(shown: Shown, messages: Option<u32>) -> Result<StoredTask, StoreError> {
+pub(crate) fn stored(shown: Shown, messages: Option<u32>) -> Result<StoredTask, StoreError> {
     let (head, said, metadata, client, agent, chunks) = shown;
     let head = read_head(&head, &said)?;
     let task = TaskSnapshot {

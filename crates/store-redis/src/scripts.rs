@@ -27,6 +27,7 @@ scripts! {
     LOG = "log.lua"
     STAND = "stand.lua"
     LIST = "list.lua"
+    PLACES = "places.lua"
     PUT_CONFIG = "put_config.lua"
     DELETE_CONFIG = "delete_config.lua"
     PURGE = "purge.lua"

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Inner,
-    keys::{Bucket, send_part, tenant_part},
+    keys::{send_part, tenant_part},
     records::{read, read_content, write},
     scripts,
 };
@@ -34,7 +34,7 @@ impl Inner {
         key: &SendKey,
         now: Timestamp,
     ) -> Result<Option<FirstSend>, StoreError> {
-        let bucket = self.bucket_of_send(key);
+        let bucket = self.layout.bucket_of_send(key);
         let mut script = scripts::FIRST_SEND.key(self.layout.stem(bucket));
         script
             .arg(tenant_part(key.scope.tenant.as_ref()))
@@ -45,7 +45,7 @@ impl Inner {
     }
 
     pub(crate) async fn forget_send(&self, key: &SendKey) -> Result<(), StoreError> {
-        let bucket = self.bucket_of_send(key);
+        let bucket = self.layout.bucket_of_send(key);
         let mut script = scripts::FORGET_SEND.key(self.layout.stem(bucket));
         script
             .arg(tenant_part(key.scope.tenant.as_ref()))
@@ -54,20 +54,23 @@ impl Inner {
         Ok(())
     }
 
-    fn bucket_of_send(&self, key: &SendKey) -> Bucket {
-        self.layout.bucket_of(key.scope.tenant.as_ref())
+    /// A send that a step brings, as the last of what a script is given.
+    pub(crate) fn add_claim(
+        &self,
+        script: &mut ScriptInvocation<'_>,
+        claim: &SendClaim,
+        task: &TaskId,
+        cursor: Cursor,
+    ) {
+        let tenant = claim.key.scope.tenant.as_ref();
+        script
+            .arg(send_part(&claim.key))
+            .arg(write_send(claim, task, cursor))
+            .arg(claim.now.millis())
+            .arg(claim.until.millis())
+            .arg(self.layout.share(tenant, claim.most))
+            .arg(self.layout.share(tenant, claim.bytes));
     }
-}
-
-/// A send that a step brings, as the last of what a script is given.
-pub(crate) fn add_claim(script: &mut ScriptInvocation<'_>, claim: &SendClaim, task: &TaskId, cursor: Cursor) {
-    script
-        .arg(send_part(&claim.key))
-        .arg(write_send(claim, task, cursor))
-        .arg(claim.now.millis())
-        .arg(claim.until.millis())
-        .arg(claim.most)
-        .arg(claim.bytes);
 }
 
 /// The same where there is none, and other arguments follow.

@@ -1,8 +1,8 @@
 //! What a store in Redis can be told.
 
-use std::{fmt, path::PathBuf, time::Duration};
+use std::{collections::HashMap, fmt, path::PathBuf, time::Duration};
 
-use gateway_domain::ports::StoreError;
+use gateway_domain::{Tenant, ports::StoreError};
 
 use crate::keys::{Layout, MOST_BUCKETS};
 
@@ -26,6 +26,9 @@ pub struct Settings {
     pub prefix: String,
     /// Hash tags that the keys are spread over, 1 to 256. Fixed when the deployment is made.
     pub buckets: u16,
+    /// Tenants, or the callers without one, that lie in several buckets: in how many, 2 at least. Fixed for each of them
+    /// when the deployment is first opened with it.
+    pub spread: HashMap<Option<Tenant>, u16>,
     /// Entries in the log of a task, at least 1.
     pub log_entries: usize,
     /// Bytes in the log of a task. The newest entry is held however large it is.
@@ -92,6 +95,7 @@ impl Default for Settings {
             password: None,
             prefix: "a2a".to_owned(),
             buckets: 64,
+            spread: HashMap::new(),
             log_entries: 2_000,
             log_bytes: 8 << 20,
             finished_per_tenant: 200_000,
@@ -105,6 +109,7 @@ impl Settings {
         Layout {
             prefix: self.prefix.clone(),
             buckets: self.buckets,
+            spread: self.spread.clone(),
         }
     }
 
@@ -120,6 +125,15 @@ impl Settings {
             return Err(StoreError::new(format_args!(
                 "there are 1 to {MOST_BUCKETS} buckets"
             )));
+        }
+        if !self
+            .spread
+            .values()
+            .all(|parts| (2..=self.buckets).contains(parts))
+        {
+            return Err(StoreError::new(
+                "a tenant is spread over 2 buckets at least, and not over more than there are",
+            ));
         }
         if self.durability == (Durability::Replica { replicas: 0 }) {
             return Err(StoreError::new("durability by replicas needs 1 of them at least"));

@@ -20,7 +20,7 @@ use crate::{
         self, work::write_offer, write, write_config, write_content, write_entry, write_head, write_pulse,
     },
     scripts,
-    sends::{add_claim, add_no_claim, repeated, write_answer},
+    sends::{add_no_claim, repeated, write_answer},
 };
 
 impl Inner {
@@ -36,10 +36,15 @@ impl Inner {
             send,
         } = creation;
         let store = |cause: String| CreateError::Store(StoreError { cause });
-        let bucket = self.layout.bucket_of(head.scope.tenant.as_ref());
-        if self.layout.bucket(&head.id) != Some(bucket) {
+        let tenant = head.scope.tenant.as_ref();
+        let named = self.layout.bucket(&head.id);
+        let Some(bucket) = self
+            .layout
+            .buckets_of(tenant)
+            .find(|bucket| named == Some(*bucket))
+        else {
             return Err(store(format!("the id {} was not named for its tenant", head.id)));
-        }
+        };
         let mut script = scripts::CREATE.key(self.layout.stem(bucket));
         add_standing(&mut script, &head);
         let (meta, content) = write_entry(&entry);
@@ -52,11 +57,11 @@ impl Inner {
             .arg(meta)
             .arg(content);
         add_config(&mut script, config.as_ref());
-        script.arg(live_limit);
+        script.arg(self.layout.share(tenant, live_limit));
         self.add_run(&mut script, run.as_deref());
         self.add_delivery(&mut script, delivery.as_ref());
         match &send {
-            Some(claim) => add_claim(&mut script, claim, &head.id, head.cursor),
+            Some(claim) => self.add_claim(&mut script, claim, &head.id, head.cursor),
             None => add_no_claim(&mut script),
         }
         for message in &task.history {
@@ -102,10 +107,10 @@ impl Inner {
             .arg(content);
         add_step(&mut script, &entry.entry, &head);
         let settings = &self.settings;
-        script
-            .arg(settings.log_entries)
-            .arg(settings.log_bytes)
-            .arg(settings.finished_per_tenant);
+        script.arg(settings.log_entries).arg(settings.log_bytes).arg(
+            self.layout
+                .share(head.scope.tenant.as_ref(), settings.finished_per_tenant),
+        );
         add_config(&mut script, config.as_ref().map(|put| &put.config));
         script
             .arg(config.as_ref().map_or(0, |put| put.most))
@@ -114,7 +119,7 @@ impl Inner {
         script.arg(MOST_ASKED);
         self.add_delivery(&mut script, config.as_ref().and_then(|put| put.delivery.as_ref()));
         if let Some(claim) = &send {
-            add_claim(&mut script, claim, &head.id, head.cursor);
+            self.add_claim(&mut script, claim, &head.id, head.cursor);
         }
         let answer: (Vec<u8>, u64, ShownRun, u64) = self
             .link

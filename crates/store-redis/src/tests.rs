@@ -7,12 +7,13 @@ mod left_behind;
 mod refused;
 mod retention;
 mod shared;
+mod spread;
 
 use gateway_domain::{
-    Cursor, Limits, TaskId, decide,
+    Cursor, Limits, Scope, TaskId, decide,
     decide::{NewTask, Stamp},
     lifecycle::Move,
-    ports::{CommitError, Store},
+    ports::{CommitError, Origin, Store},
     request::AgentAction,
 };
 use gateway_testkit::{
@@ -53,9 +54,16 @@ fn place(revision: u64) -> Cursor {
     Cursor { revision, mark: 0 }
 }
 
+fn origin_in(scope: &Scope) -> Origin<'_> {
+    Origin {
+        tenant: scope.tenant.as_ref(),
+        ..Origin::default()
+    }
+}
+
 /// A fresh task of nobody in particular.
 fn fresh(store: &RedisStore, name: &str) -> NewTask {
-    new_task(store.name_task(TaskId::new(name), None))
+    new_task(store.name_task(TaskId::new(name), Origin::default()))
 }
 
 async fn create(store: &RedisStore, new: NewTask) -> TaskId {

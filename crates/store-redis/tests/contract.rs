@@ -1,8 +1,9 @@
-//! The store in Redis keeps the contract of stores: with one bucket and with many, and read through another replica.
+//! The store in Redis keeps the contract of stores: with one bucket and with many, with tenants that are spread over several,
+//! and read through another replica.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
-use gateway_domain::ports::Store;
+use gateway_domain::{Tenant, ports::Store};
 use gateway_store_redis::{RedisStore, Settings};
 use gateway_testkit::{contract::Bench, redis::RedisServer, store_contract};
 
@@ -40,6 +41,26 @@ mod in_64_buckets {
 
     async fn empty_store(log_entries: usize) -> Bench {
         one_replica(64, log_entries).await
+    }
+
+    store_contract!(empty_store);
+}
+
+mod over_3_of_4_buckets {
+    use super::*;
+
+    async fn empty_store(log_entries: usize) -> Bench {
+        let server = RedisServer::start();
+        let tenants = [None, Some("acme"), Some("globex"), Some("other")];
+        let settings = Settings {
+            spread: HashMap::from(tenants.map(|tenant| (tenant.map(Tenant::new), 3))),
+            ..settings(&server, 4, log_entries)
+        };
+        let (writer, reader) = (open(settings.clone()).await, open(settings).await);
+        Bench::new(writer)
+            .in_parts(3)
+            .reading_through(reader)
+            .keeping(server)
     }
 
     store_contract!(empty_store);

@@ -8,11 +8,11 @@ use std::sync::{
 
 use async_trait::async_trait;
 use gateway_domain::{
-    Cursor, Message, PushNotificationConfigId, PushNotificationConfigRow, TaskId, Tenant, Timestamp,
+    Cursor, Message, PushNotificationConfigId, PushNotificationConfigRow, TaskId, Timestamp,
     ports::{
         Asked, Change, CommitError, ConfigPut, CreateError, Creation, Epoch, Granted, Lease, ListQuery,
-        Listing, LogRead, NumberedAsk, Pulse, Purge, PurgeStep, PutConfigError, Renewed, RunAnswer, RunAsk,
-        Settled, Store, StoreError, StoredTask, Taken, TaskHead, Terms, Work, WorkNews,
+        Listing, LogRead, NumberedAsk, Origin, Pulse, Purge, PurgeStep, PutConfigError, Renewed, RunAnswer,
+        RunAsk, Settled, Store, StoreError, StoredTask, Taken, TaskHead, Terms, Work, WorkNews,
     },
     push::StoredConfig,
     repeats::{FirstSend, SendKey},
@@ -108,8 +108,8 @@ impl Work for Severed {
 
 #[async_trait]
 impl Store for Severed {
-    fn name_task(&self, fresh: TaskId, tenant: Option<&Tenant>) -> TaskId {
-        self.store.name_task(fresh, tenant)
+    fn name_task(&self, fresh: TaskId, origin: Origin<'_>) -> TaskId {
+        self.store.name_task(fresh, origin)
     }
 
     async fn create(&self, creation: Creation) -> Result<Granted, CreateError> {

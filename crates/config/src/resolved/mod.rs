@@ -66,7 +66,7 @@ impl Settings {
         if let Err(fault) = (outside.check_level)(&typed.logging.level) {
             faults.push(Fault::of("logging.level", fault));
         }
-        store::check(&typed.store.redis, &mut faults);
+        store::check(&typed, &mut faults);
         let secrets = secrets::resolve(typed.secrets, &mut faults);
         let settings = Self {
             listeners: listeners::resolve(&typed.listeners, &mut faults),

@@ -1,17 +1,24 @@
 //! Where tasks are kept: what a form cannot say of it.
 
+use gateway_domain::ids::id_fault;
+
 use crate::{
     fault::Fault,
-    typed::{Redis, RedisMode},
+    typed::{Redis, RedisMode, RedisSpread, Typed},
 };
 
 /// Schemes of the servers that are reached.
 const SCHEMES: [&str; 3] = ["redis://", "rediss://", "redis+unix://"];
 
 /// Says what is wrong with a deployment in Redis, whether it is the store or not.
-pub(super) fn check(redis: &Redis, faults: &mut Vec<Fault>) {
+pub(super) fn check(typed: &Typed, faults: &mut Vec<Fault>) {
+    let redis = &typed.store.redis;
     check_url(redis, faults);
     check_tls(redis, faults);
+    let spread = redis.spread.as_deref().unwrap_or_default();
+    for index in 0..spread.len() {
+        check_spread(typed, spread, index, faults);
+    }
     let of_prefix = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     if !redis.prefix.chars().all(of_prefix) {
         let text = "must hold only letters, digits, -, _ and .";
@@ -76,5 +83,43 @@ fn check_tls(redis: &Redis, faults: &mut Vec<Fault>) {
         // Somebody meant an encrypted connection and would get another.
         let text = "must begin with rediss:// where store.redis.tls is set";
         faults.push(Fault::of("store.redis.url", text));
+    }
+}
+
+fn check_spread(typed: &Typed, all: &[RedisSpread], index: usize, faults: &mut Vec<Fault>) {
+    let mut fault = |field: &str, text: String| {
+        faults.push(Fault::of(format!("store.redis.spread[{index}].{field}"), text));
+    };
+    let RedisSpread { tenant, parts } = &all[index];
+    if all[..index].iter().any(|before| before.tenant == *tenant) {
+        fault("tenant", "is spread in the list already".to_owned());
+    }
+    if let Some(name) = tenant {
+        let known = typed
+            .tenants
+            .names
+            .as_ref()
+            .is_none_or(|names| names.contains(name));
+        if let Some(text) = id_fault(name) {
+            fault("tenant", text.to_owned());
+        } else if !known {
+            fault("tenant", format!("is {name:?}, which is not among tenants.names"));
+        }
+    }
+    // Every part keeps one of each at least.
+    let bounds = [
+        ("store.redis.buckets", usize::from(typed.store.redis.buckets)),
+        ("limits.live_tasks_per_tenant", typed.limits.live_tasks_per_tenant),
+        ("store.finished_per_tenant", typed.store.finished_per_tenant),
+        ("repeats.most", typed.repeats.most),
+    ];
+    for (name, bound) in bounds
+        .into_iter()
+        .filter(|(_, bound)| usize::from(*parts) > *bound)
+    {
+        fault(
+            "parts",
+            format!("must be {bound} or less, as {name} is, not {parts}"),
+        );
     }
 }

@@ -20,7 +20,7 @@ pub use limits::Limits;
 pub use listeners::{ClientListener, Listener, Listeners, PublicUrls, Version};
 pub use push::Push;
 pub use repeats::{Repeats, RepeatsOf};
-pub use store::{Durability, Redis, RedisMode, RedisTls, Store, StoreKind};
+pub use store::{Durability, Redis, RedisMode, RedisSpread, RedisTls, Store, StoreKind};
 
 use crate::text::Secret;
 

@@ -78,10 +78,14 @@ pub struct Redis {
     /// What all keys begin with: letters, digits, `-`, `_` and `.`. Deployments on one server have different ones.
     #[schemars(length(min = 1))]
     pub prefix: String,
-    /// Parts that the keys are spread over; a tenant lies in one of them. Fixed when the deployment is made, and the
-    /// same on all replicas.
+    /// Parts that the keys are spread over; a tenant lies in one of them unless `store.redis.spread` names it. Fixed when
+    /// the deployment is made, and the same on all replicas.
     #[schemars(range(min = 1, max = 256))]
     pub buckets: u16,
+    /// Tenants that are too large for one part and one server, spread over several parts by context. Fixed for each of
+    /// them from the first start with it on, and the same on all replicas; to add one, stop all replicas first.
+    /// docs/redis.md says what is less exact for them.
+    pub spread: Option<Vec<RedisSpread>>,
 }
 
 impl Default for Redis {
@@ -97,8 +101,22 @@ impl Default for Redis {
             tls: RedisTls::default(),
             prefix: "a2a".into(),
             buckets: 64,
+            spread: None,
         }
     }
+}
+
+/// A tenant that is spread over several parts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RedisSpread {
+    /// Which; without it all callers without a tenant.
+    #[serde(default)]
+    #[schemars(length(min = 1), example = &"acme")]
+    pub tenant: Option<String>,
+    /// Over how many parts, at most `store.redis.buckets`. Each keeps that part of the tenant's limits.
+    #[schemars(range(min = 2, max = 256), example = 8)]
+    pub parts: u16,
 }
 
 /// What stands at a URL of Redis.

@@ -20,7 +20,7 @@ use crate::{
     Cursor, Error, ErrorKind, Message, Outcome, Revision, Scope, SharedEvent, StreamResponse, TaskId,
     TaskSnapshot,
     decide::{self, NewTask},
-    ports::{Change, CreateError, Creation, Granted, Offer, Pulse, StoredTask},
+    ports::{Change, CreateError, Creation, Granted, Offer, Origin, Pulse, StoredTask},
     repeats::SendClaim,
     reply::{Body, Sent, StreamItem},
     request::{INLINE_CONFIG, SendConfiguration, SendMessage},
@@ -302,7 +302,13 @@ impl Inner {
 
     fn new_task(&self, request: &SendMessage, scope: Scope) -> Result<(Creation, Option<Placed>), Error> {
         let ids = &self.parts.ids;
-        let id = self.store().name_task(ids.task_id(), scope.tenant.as_ref());
+        let message = &request.message;
+        let origin = Origin::of(
+            scope.tenant.as_ref(),
+            &message.message_id,
+            message.context_id.as_ref(),
+        );
+        let id = self.store().name_task(ids.task_id(), origin);
         let placed = self.inline_config(request, &id)?;
         let new = NewTask {
             context_id: request

@@ -213,3 +213,11 @@ local function show(id, messages, artifacts)
   if artifacts then parts = call('HGETALL', key('parts', id)) end
   return {f[1], f[2], f[3] or '', last(key('client', id), messages), last(key('agent', id), messages), parts}
 end
+
+-- Of a list how many stand in it from a place on, and the newest of them before another place: at most so many and one
+-- more, which tells that others follow.
+local function page_of(list, from, before, most)
+  local places = call('ZRANGE', list, before, from, 'BYLEX', 'REV', 'LIMIT', 0, most + 1)
+  local total = from == '-' and call('ZCARD', list) or call('ZLEXCOUNT', list, from, '+')
+  return total, places
+end

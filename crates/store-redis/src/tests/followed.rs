@@ -52,7 +52,7 @@ async fn many_followers_of_a_task_have_one_subscription_that_ends_with_the_last_
 #[tokio::test]
 async fn following_what_is_not_there_leaves_no_subscription() {
     let Replica { store, server } = Replica::new(Settings::default()).await;
-    let nobody = store.name_task(TaskId::new("nobody's"), None);
+    let nobody = store.name_task(TaskId::new("nobody's"), Origin::default());
     assert!(store.follow(&nobody).await.unwrap().is_none());
     nobody_follows(&store, &server).await;
 }

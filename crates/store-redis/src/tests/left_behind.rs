@@ -75,7 +75,7 @@ async fn rich(store: &RedisStore, number: i64) -> TaskId {
         Some(["acme", "globex", "{x}"][usize::try_from(number % 3).unwrap()]),
         Some("ada"),
     );
-    let id = store.name_task(TaskId::new(format!("{number}")), scope.tenant.as_ref());
+    let id = store.name_task(TaskId::new(format!("{number}")), origin_in(&scope));
     let new = NewTask {
         context_id: ContextId::new(format!("context {number}")),
         scope,
@@ -238,7 +238,7 @@ async fn the_oldest_finished_tasks_of_a_tenant_leave_when_it_has_too_many() {
     let acme = scope(Some("acme"), None);
     let other = NewTask {
         scope: acme.clone(),
-        ..new_task(store.name_task(TaskId::new("other"), acme.tenant.as_ref()))
+        ..new_task(store.name_task(TaskId::new("other"), origin_in(&acme)))
     };
     let other = create(&store, other).await;
     finish(&store, &other, 1).await;
@@ -248,7 +248,7 @@ async fn the_oldest_finished_tasks_of_a_tenant_leave_when_it_has_too_many() {
     finish(&store, &later, 40).await;
 
     let names: Vec<_> = held(&store).await;
-    let late = store.name_task(TaskId::new("late"), None);
+    let late = store.name_task(TaskId::new("late"), Origin::default());
     assert_eq!(
         names.iter().collect::<BTreeSet<_>>(),
         [&late, &other, &live, &later].into()
@@ -354,7 +354,7 @@ async fn what_is_remembered_of_sends_is_bounded_and_expires_with_the_newest_of_t
         store,
         server: _server,
     } = Replica::new(Settings::default()).await;
-    let bucket = store.inner.layout.bucket_of(None);
+    let bucket = store.inner.layout.bucket_for(Origin::default());
     let sent = store.inner.layout.key(bucket, crate::keys::SENT, "-");
     let until = store.inner.layout.key(bucket, crate::keys::SENT_UNTIL, "-");
     for number in 0..40 {

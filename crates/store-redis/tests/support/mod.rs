@@ -8,9 +8,11 @@
 use std::{sync::Arc, time::Duration};
 
 use gateway_domain::{
-    Limits, TaskId, Tenant, decide,
+    Limits, TaskId, decide,
     decide::{NewTask, Stamp},
-    ports::{AskedOffer, CommitError, Creation, Lease, RunGrant, RunPut, Store, Terms, WorkKey, WorkKind},
+    ports::{
+        AskedOffer, CommitError, Creation, Lease, Origin, RunGrant, RunPut, Store, Terms, WorkKey, WorkKind,
+    },
     request::AgentAction,
 };
 use gateway_store_redis::{Mode, RedisStore, Settings};
@@ -61,7 +63,7 @@ fn uniq() -> u64 {
 }
 
 pub(crate) async fn create(store: &RedisStore, name: &str) -> TaskId {
-    let id = store.name_task(TaskId::new(name), None);
+    let id = store.name_task(TaskId::new(name), Origin::default());
     let creation = decide::create(new_task(id.clone()), &Limits::default(), stamp()).unwrap();
     store.create(creation).await.unwrap();
     id
@@ -69,9 +71,14 @@ pub(crate) async fn create(store: &RedisStore, name: &str) -> TaskId {
 
 /// Creates a tenant's task with its run, which is leased on these terms.
 pub(crate) async fn begin_leased(store: &RedisStore, tenant: &str, terms: Terms) -> Lease {
-    let id = store.name_task(TaskId::new(tenant), Some(&Tenant::new(tenant)));
+    let scope = scope(Some(tenant), None);
+    let origin = Origin {
+        tenant: scope.tenant.as_ref(),
+        ..Origin::default()
+    };
+    let id = store.name_task(TaskId::new(tenant), origin);
     let new = NewTask {
-        scope: scope(Some(tenant), None),
+        scope,
         ..new_task(id.clone())
     };
     let offer = AskedOffer {

@@ -14,7 +14,8 @@ use gateway_domain::{
     decide::{self, NewTask, Stamp},
     lifecycle::Move,
     ports::{
-        Change, CommitError, CreateError, Creation, ListQuery, Listing, LogRead, Store, StoredTask, TaskHead,
+        Change, CommitError, CreateError, Creation, ListQuery, Listing, LogRead, Origin, Store, StoredTask,
+        TaskHead,
     },
     request::{AgentAction, TaskFilter},
 };
@@ -28,8 +29,12 @@ pub struct Bench {
     reader: Arc<dyn Store>,
     limits: Limits,
     drawn: Arc<AtomicU32>,
+    parts: usize,
     kept: Option<Arc<dyn Any + Send + Sync>>,
 }
+
+/// The context of [`new_task`].
+const CONTEXT: &str = "context";
 
 impl Bench {
     /// A store that is its own only replica.
@@ -39,6 +44,7 @@ impl Bench {
             reader: store,
             limits: Limits::default(),
             drawn: Arc::default(),
+            parts: 1,
             kept: None,
         }
     }
@@ -47,6 +53,13 @@ impl Bench {
     #[must_use]
     pub fn reading_through(mut self, replica: Arc<dyn Store>) -> Self {
         self.reader = replica;
+        self
+    }
+
+    /// Every tenant's tasks lie in so many parts of the store, each of which keeps its share of the tenant's bounds.
+    #[must_use]
+    pub fn in_parts(mut self, parts: usize) -> Self {
+        self.parts = parts;
         self
     }
 
@@ -65,15 +78,26 @@ impl Bench {
         &*self.reader
     }
 
-    /// A fresh id. Ids rise, but no case relies on it.
+    /// A fresh id for a task of nobody's in the context of [`new_task`]. Ids rise in each part, but no case relies on
+    /// it.
     pub(super) fn task_id(&self) -> TaskId {
         self.task_id_in(None)
     }
 
-    /// A fresh id for a task of a tenant.
+    /// A fresh id for a task of a tenant in the context of [`new_task`].
     pub(super) fn task_id_in(&self, tenant: Option<&Tenant>) -> TaskId {
+        let kin = CONTEXT;
+        self.task_id_of(Origin { tenant, kin })
+    }
+
+    pub(super) fn task_id_of(&self, origin: Origin<'_>) -> TaskId {
         let fresh = TaskId::new(format!("task-{:06}", self.draw()));
-        self.writer.name_task(fresh, tenant)
+        self.writer.name_task(fresh, origin)
+    }
+
+    /// A bound of a tenant that leaves so much to each part.
+    pub(super) fn for_each_part(&self, bound: usize) -> usize {
+        bound * self.parts
     }
 
     pub(super) fn stamp(&self, second: i64) -> Stamp {
@@ -93,11 +117,11 @@ impl Bench {
         decide::create(new, &self.limits, self.stamp(second)).unwrap()
     }
 
-    /// A creation that at most so many live tasks of the tenant may stand beside, itself included.
+    /// A creation with at most so many live tasks of the tenant in its part, itself included.
     pub(super) async fn create_within(&self, live_limit: usize, new: NewTask) -> Result<TaskId, CreateError> {
         let id = new.id.clone();
         let creation = Creation {
-            live_limit,
+            live_limit: self.for_each_part(live_limit),
             ..self.creation(new, 0)
         };
         self.writer.create(creation).await.map(|_| id)
@@ -109,8 +133,14 @@ impl Bench {
         id
     }
 
+    /// A task of nobody's, in whatever part.
     pub(super) async fn visible_task(&self, second: i64) -> TaskId {
-        self.create(new_task(self.task_id()), second).await
+        let message = format!("message {}", self.draw());
+        let id = self.task_id_of(Origin {
+            tenant: None,
+            kin: &message,
+        });
+        self.create(new_task(id), second).await
     }
 
     pub(super) async fn hidden_task(&self, second: i64) -> TaskId {
@@ -122,7 +152,10 @@ impl Bench {
     }
 
     pub(super) async fn task_in(&self, scope: Scope, context: &str, second: i64) -> TaskId {
-        let id = self.task_id_in(scope.tenant.as_ref());
+        let id = self.task_id_of(Origin {
+            tenant: scope.tenant.as_ref(),
+            kin: context,
+        });
         let new = NewTask {
             scope,
             context_id: ContextId::new(context),

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use gateway_domain::{
-    Cursor, MessageId, TaskId, Timestamp,
+    ContextId, Cursor, MessageId, TaskId, Timestamp,
     decide::{self, NewTask},
     lifecycle::Move,
     ports::{CommitError, CreateError, Creation},
@@ -13,13 +13,21 @@ use gateway_domain::{
 use super::{Bench, bench::everything, races::at_once};
 use crate::build::{agent_message, config, moment, new_task, scope, user_message};
 
-/// A key of nobody in particular.
+/// A key of nobody in particular, in the context of [`new_task`].
 pub(super) fn key(message: &str) -> SendKey {
     SendKey {
         scope: scope(None, None),
         message: MessageId::new(message),
         task: None,
-        context: None,
+        context: Some(ContextId::new("context")),
+    }
+}
+
+/// The key of a message to a task.
+fn key_of(message: &str, task: &TaskId) -> SendKey {
+    SendKey {
+        task: Some(task.clone()),
+        ..key(message)
     }
 }
 
@@ -45,7 +53,7 @@ pub(super) fn creation(bench: &Bench, new: NewTask, claim: SendClaim) -> Creatio
 }
 
 async fn create(bench: &Bench, hidden: bool, claim: SendClaim) -> Result<TaskId, CreateError> {
-    let id = bench.task_id_in(claim.key.scope.tenant.as_ref());
+    let id = bench.task_id_of(claim.key.origin());
     let new = NewTask {
         scope: claim.key.scope.clone(),
         hidden,
@@ -108,7 +116,7 @@ pub async fn a_send_that_is_remembered_makes_no_second_task(bench: &Bench) {
 pub async fn a_repeated_send_comes_before_the_live_limit(bench: &Bench) {
     create(bench, false, claim("m", 0)).await.unwrap();
     let full = |claim| Creation {
-        live_limit: 1,
+        live_limit: bench.for_each_part(1),
         ..creation(bench, new_task(bench.task_id()), claim)
     };
     let again = bench.writer().create(full(claim("m", 1))).await;
@@ -124,10 +132,7 @@ pub async fn a_repeated_send_comes_before_the_live_limit(bench: &Bench) {
 
 pub async fn a_send_is_remembered_with_the_entry_that_it_made(bench: &Bench) {
     let id = bench.visible_task(0).await;
-    let of_task = SendKey {
-        task: Some(id.clone()),
-        ..key("m")
-    };
+    let of_task = key_of("m", &id);
     let cursor = take(bench, &id, claim_of(of_task.clone(), "m", 0)).await.unwrap();
     assert_eq!(cursor.revision, 2);
     let known = first(bench, &of_task, moment(1)).await.unwrap();
@@ -149,11 +154,12 @@ pub async fn a_change_that_conflicts_remembers_no_send(bench: &Bench) {
             decide::take_message(head, user_message("late"), limits, bench.stamp(0))
         })
         .await;
-    change.send = Some(Arc::new(claim("m", 0)));
+    let of_task = key_of("m", &id);
+    change.send = Some(Arc::new(claim_of(of_task.clone(), "m", 0)));
     bench.report(&id, "at it", 0).await;
     let refused = bench.writer().commit(change).await;
     assert!(matches!(refused, Err(CommitError::Conflict)), "{refused:?}");
-    assert_eq!(first(bench, &key("m"), moment(0)).await, None);
+    assert_eq!(first(bench, &of_task, moment(0)).await, None);
 }
 
 pub async fn a_send_is_forgotten_when_its_time_is_over(bench: &Bench) {
@@ -236,7 +242,7 @@ pub async fn senders_and_tenants_do_not_share_their_sends(bench: &Bench) {
 
 pub async fn the_oldest_sends_of_a_tenant_are_forgotten_when_there_are_too_many(bench: &Bench) {
     let narrow = |number: i64| SendClaim {
-        most: 3,
+        most: bench.for_each_part(3),
         ..claim(&number.to_string(), number)
     };
     for number in 0..5 {
@@ -252,7 +258,7 @@ pub async fn the_oldest_sends_of_a_tenant_are_forgotten_when_there_are_too_many(
 
 pub async fn the_oldest_sends_of_a_tenant_are_forgotten_when_they_take_too_many_bytes(bench: &Bench) {
     let narrow = |number: i64| SendClaim {
-        bytes: 20_000,
+        bytes: bench.for_each_part(20_000),
         ..claim(&number.to_string(), number)
     };
     let answer = Arc::new(agent_message(&"x".repeat(7_000)));
@@ -271,9 +277,18 @@ pub async fn the_oldest_sends_of_a_tenant_are_forgotten_when_they_take_too_many_
 }
 
 pub async fn of_50_equal_sends_at_once_exactly_one_makes_a_task(bench: &Bench) {
+    // Of no context: nothing else but their message says that they belong together.
+    let claim = claim_of(
+        SendKey {
+            context: None,
+            ..key("m")
+        },
+        "m",
+        0,
+    );
     let sends = (0..50).map(|_| {
-        let bench = bench.clone();
-        async move { create(&bench, true, claim("m", 0)).await }
+        let (bench, claim) = (bench.clone(), claim.clone());
+        async move { create(&bench, true, claim).await }
     });
     let (mut made, mut told) = (Vec::new(), Vec::new());
     for sent in at_once(sends.collect::<Vec<_>>()).await {
@@ -292,7 +307,7 @@ pub async fn of_50_equal_messages_at_once_exactly_one_goes_into_the_task(bench: 
     let id = bench.visible_task(0).await;
     let sends = (0..50).map(|_| {
         let (bench, id) = (bench.clone(), id.clone());
-        async move { take(&bench, &id, claim("m", 0)).await }
+        async move { take(&bench, &id, claim_of(key_of("m", &id), "m", 0)).await }
     });
     let mut made = Vec::new();
     for sent in at_once(sends.collect::<Vec<_>>()).await {

@@ -1,0 +1,81 @@
+//! What all replicas of a deployment have to see alike. Whoever comes first says it, and the others agree or don't start.
+
+use std::collections::HashMap;
+
+use gateway_domain::ports::StoreError;
+
+use crate::{Inner, keys::tenant_part, link::Slot};
+
+/// What the names of spread tenants begin with.
+const SPREAD: &str = "spread:";
+
+impl Inner {
+    /// Makes sure that all replicas lay keys out in the same way.
+    pub(crate) async fn agree_on_layout(&self) -> Result<(), StoreError> {
+        self.agree_on_buckets().await?;
+        self.agree_on_spread().await
+    }
+
+    async fn agree_on_buckets(&self) -> Result<(), StoreError> {
+        let own = self.layout.buckets.to_string();
+        let agreed = self.agree("buckets", own.as_bytes()).await?;
+        if agreed == own.as_bytes() {
+            return Ok(());
+        }
+        let agreed = String::from_utf8_lossy(&agreed);
+        Err(StoreError::new(format_args!(
+            "this deployment was made with {agreed} buckets and cannot be read with {own}: set them to {agreed}, or \
+             choose another prefix"
+        )))
+    }
+
+    /// A tenant may be spread later than the deployment is made, but never otherwise than it once was.
+    async fn agree_on_spread(&self) -> Result<(), StoreError> {
+        let mut own = HashMap::new();
+        for (tenant, parts) in &self.layout.spread {
+            let (name, parts) = (
+                format!("{SPREAD}{}", tenant_part(tenant.as_ref())),
+                parts.to_string(),
+            );
+            self.agree(&name, parts.as_bytes()).await?;
+            own.insert(name, parts);
+        }
+        let mut command = redis::cmd("HGETALL");
+        let key = self.layout.deployment();
+        command.arg(&key);
+        let agreed: HashMap<String, Vec<u8>> = self.link.ask(Slot::of(&key), &command).await?;
+        for (name, parts) in agreed {
+            let Some(tenant) = name.strip_prefix(SPREAD) else {
+                continue;
+            };
+            let own = own.get(&name).map_or("1", String::as_str);
+            if own.as_bytes() != parts {
+                return Err(spread_otherwise(tenant, &String::from_utf8_lossy(&parts), own));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn agree(&self, name: &str, value: &[u8]) -> Result<Vec<u8>, StoreError> {
+        let key = self.layout.deployment();
+        let slot = Slot::of(&key);
+        let mut propose = redis::cmd("HSETNX");
+        propose.arg(&key).arg(name).arg(value);
+        let _came_first: bool = self.link.ask(slot, &propose).await?;
+        let mut read = redis::cmd("HGET");
+        read.arg(&key).arg(name);
+        self.link.ask(slot, &read).await
+    }
+}
+
+/// Of a tenant as it stands in keys.
+fn spread_otherwise(tenant: &str, agreed: &str, own: &str) -> StoreError {
+    let whose = match tenant.split_once('=') {
+        Some((_, name)) => format!("tenant {name:?}"),
+        None => "callers without a tenant".to_owned(),
+    };
+    StoreError::new(format_args!(
+        "the tasks of {whose} are spread over {agreed} buckets in this deployment, and could not all be found in {own}: \
+         set {agreed} for them in the spread of tenants, or choose another prefix"
+    ))
+}
