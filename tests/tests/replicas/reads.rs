@@ -31,6 +31,12 @@ async fn a_command_is_seen_by_the_next_read_on_every_view_behind_envoy() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_command_is_seen_by_the_next_read_on_every_view_of_a_spread_tenant() {
+    let spread = Plan::behind(Kind::Nginx).set("STORE__REDIS__SPREAD", "[{ parts = 5 }]");
+    pairs_on(spread, 600).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes minutes"]
 async fn ten_thousand_commands_are_each_seen_by_the_next_read_on_every_view() {
     for kind in Kind::ALL {
@@ -40,8 +46,13 @@ async fn ten_thousand_commands_are_each_seen_by_the_next_read_on_every_view() {
 
 /// So many pairs of a command and a read.
 async fn pairs(kind: Kind, count: usize) {
+    println!("behind {}", kind.name());
+    pairs_on(Plan::behind(kind), count).await;
+}
+
+async fn pairs_on(plan: Plan, count: usize) {
     // The webhooks lead nowhere, and nobody waits for them.
-    let plan = Plan::behind(kind)
+    let plan = plan
         .set("PUSH__ALLOWED_RANGES", r#"["127.0.0.0/8"]"#)
         .set("PUSH__ATTEMPTS", "1");
     let cluster = Cluster::start(plan);
@@ -60,10 +71,7 @@ async fn pairs(kind: Kind, count: usize) {
     let seen: BTreeSet<_> = writers.join_all().await.into_iter().flatten().collect();
     assert_eq!(seen.len(), View::ALL.len() * Binding::ALL.len(), "{seen:?}");
     let answered = cluster.answered().await;
-    println!(
-        "{count} pairs behind {}; calls by replica: {answered:?}",
-        kind.name()
-    );
+    println!("{count} pairs; calls by replica: {answered:?}");
     assert!(answered.iter().all(|calls| *calls > 0), "{answered:?}");
 }
 

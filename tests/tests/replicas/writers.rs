@@ -1,10 +1,12 @@
 //! A hundred writers at once on one task, spread over three replicas: revisions without a gap, and nothing that was
 //! accepted missing, doubled or out of order.
 
+use std::collections::BTreeSet;
+
 use gateway_domain::{Binding, Operation};
 use gateway_tests::{
     balancer::Kind,
-    client::Answer,
+    client::{Answer, Driver},
     cluster::{Cluster, Plan},
     samples,
 };
@@ -104,6 +106,65 @@ async fn a_cancel_and_a_completion_at_different_replicas_agree_on_which_of_them_
         won[usize::from(accepted[1])] += 1;
     }
     println!("canceled and completed: {won:?}");
+}
+
+#[tokio::test]
+async fn equal_sends_of_a_spread_tenant_at_three_replicas_make_one_task_each() {
+    let plan = Plan::behind(Kind::Envoy)
+        .set("STORE__REDIS__SPREAD", "[{ parts = 5 }]")
+        .set("REPEATS__OF", "everybody");
+    let cluster = Cluster::start(plan);
+    let (mut tasks, mut parts) = (BTreeSet::new(), BTreeSet::new());
+    for number in 0..12 {
+        let mut send = samples::message(&format!("say {number}"));
+        send["message"]["messageId"] = json!(format!("m-{number}"));
+        let mut sends = JoinSet::new();
+        for binding in Binding::ALL.into_iter().cycle().take(9) {
+            let (client, send) = (cluster.clients().of_binding(binding), send.clone());
+            sends.spawn(async move { call(&*client, Operation::SendMessage, send).await });
+        }
+        let made: BTreeSet<_> = sends.join_all().await.iter().map(id).collect();
+        assert_eq!(made.len(), 1, "{made:?}");
+        parts.extend(made.iter().map(|id| id[..2].to_owned()));
+        tasks.extend(made);
+    }
+    assert_eq!(tasks.len(), 12);
+    assert!(parts.len() > 1, "all lie in one part: {tasks:?}");
+    for client in cluster.clients().all() {
+        assert_eq!(
+            listed_in_pages(&*client).await,
+            tasks,
+            "over {}",
+            client.binding().name()
+        );
+    }
+}
+
+fn id(sent: &Value) -> String {
+    sent["task"]["id"].as_str().unwrap().to_owned()
+}
+
+/// The ids on all pages, which hold no task twice.
+async fn listed_in_pages(client: &dyn Driver) -> BTreeSet<String> {
+    let (mut ids, mut token) = (BTreeSet::new(), json!(""));
+    loop {
+        let page = call(
+            client,
+            Operation::ListTasks,
+            json!({ "pageSize": 5, "pageToken": token }),
+        )
+        .await;
+        for task in page["tasks"].as_array().unwrap() {
+            assert!(
+                ids.insert(task["id"].as_str().unwrap().to_owned()),
+                "{task} came before"
+            );
+        }
+        token = page["nextPageToken"].clone();
+        if token.as_str().is_none_or(str::is_empty) {
+            return ids;
+        }
+    }
 }
 
 /// The number in front of an event's id.
