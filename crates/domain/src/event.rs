@@ -197,9 +197,6 @@ pub struct TaskArtifactUpdateEvent {
     pub metadata: Option<Object>,
 }
 
-/// How many notations an event can be kept in. Which number means which notation is the bindings' agreement.
-pub const NOTATIONS: usize = 5;
-
 /// An event that many readers share, encoded once per notation.
 #[derive(Clone)]
 pub struct SharedEvent(Arc<Shared>);
@@ -233,11 +230,9 @@ impl SharedEvent {
         &self.0.event
     }
 
-    /// The event in a notation, encoded by the first who asks. Notations from [`NOTATIONS`] on are not kept.
+    /// The event in a notation, encoded by the first who asks. Which number means which notation is the bindings'
+    /// agreement; there are few, since each is looked for after those that were asked for before it.
     pub fn encoded(&self, notation: usize, encode: impl Fn(&StreamResponse) -> Bytes) -> Bytes {
-        if notation >= NOTATIONS {
-            return encode(&self.0.event);
-        }
         let mut kept = &self.0.kept;
         loop {
             let one = kept.get_or_init(|| {

@@ -79,12 +79,14 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "chaos",
-        help: "kills replicas and masters of Redis under tasks and subscribers, and counts what came of it; `--long` for more of it",
+        help: "kills replicas and masters of Redis under tasks and subscribers, and counts what came of it; `--long` \
+               for more of it",
         run: cluster::chaos,
     },
     Verb {
         name: "conformance",
-        help: "the official compatibility suite in FOLDER against this gateway, for each profile; `--behind nginx` or `envoy`",
+        help: "the official compatibility suite in FOLDER against this gateway, for each profile; `--behind nginx` or \
+               `envoy`",
         run: conformance::run,
     },
     Verb {

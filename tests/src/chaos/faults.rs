@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use tokio::sync::Mutex;
-
 use super::{Stage, count, redis::Redis};
 use crate::cluster::Cluster;
 
-/// Lets everything go wrong that the trial asks for, says that it is over, and hands the Redis back.
-pub(crate) async fn run(stage: Arc<Stage>, cluster: Arc<Mutex<Cluster>>, mut redis: Redis) -> Redis {
+/// Lets everything go wrong that the trial asks for, says that it is over, and hands back what it happened to.
+pub(crate) async fn run(stage: Arc<Stage>, mut cluster: Cluster, mut redis: Redis) -> (Cluster, Redis) {
     let (kills, failovers) = (stage.trial.kills, stage.trial.failovers);
     let all = kills + failovers;
     let mut failed_over = 0;
@@ -21,7 +19,6 @@ pub(crate) async fn run(stage: Arc<Stage>, cluster: Arc<Mutex<Cluster>>, mut red
             count(&stage.counts.failovers);
         } else {
             let victim = fastrand::usize(..3);
-            let mut cluster = cluster.lock().await;
             cluster.kill(victim);
             tokio::time::sleep(stage.trial.pace / 4).await;
             tokio::task::block_in_place(|| cluster.restart(victim));
@@ -29,7 +26,7 @@ pub(crate) async fn run(stage: Arc<Stage>, cluster: Arc<Mutex<Cluster>>, mut red
         }
     }
     stage.faults_over.send_replace(true);
-    redis
+    (cluster, redis)
 }
 
 fn fail_over(stage: &Stage, redis: &mut Redis) {

@@ -19,10 +19,7 @@ use std::{
 };
 
 use gateway_domain::Binding;
-use tokio::{
-    sync::{Mutex, watch},
-    task::JoinSet,
-};
+use tokio::{sync::watch, task::JoinSet};
 
 use crate::{
     balancer::Kind,
@@ -126,14 +123,14 @@ pub async fn run(trial: Trial) -> Verdict {
     });
     let over = Arc::new(AtomicBool::new(false));
     let progress = tokio::spawn(progress(stage.clone(), over.clone()));
-    let cluster = Arc::new(Mutex::new(cluster));
-    let faults = tokio::spawn(faults::run(stage.clone(), cluster.clone(), redis));
+    let faults = tokio::spawn(faults::run(stage.clone(), cluster, redis));
     let mut tasks = JoinSet::new();
     for number in 0..stage.trial.tasks {
         tasks.spawn(task::run(stage.clone(), number));
     }
-    let histories = tasks.join_all().await;
-    let redis = faults.await;
+    // Where the faults can't go on nobody waits for the tasks.
+    let ended = tokio::try_join!(async { Ok(tasks.join_all().await) }, faults);
+    let (histories, (cluster, redis)) = ended.expect("everything goes wrong as planned");
     over.store(true, Ordering::Relaxed);
     drop(progress.await);
     let verdict = Verdict::of(&stage, &histories);
@@ -173,7 +170,7 @@ pub(crate) fn count(counter: &AtomicUsize) {
 }
 
 /// So many.
-pub(crate) fn read(counter: &AtomicUsize) -> usize {
+pub(crate) fn value_of(counter: &AtomicUsize) -> usize {
     counter.load(Ordering::Relaxed)
 }
 
@@ -182,21 +179,21 @@ impl fmt::Display for Counts {
         write!(
             f,
             "{} tasks begun, {} ended; {} chunks acknowledged, {} unclear;",
-            read(&self.begun),
-            read(&self.ended),
-            read(&self.acknowledged),
-            read(&self.unclear)
+            value_of(&self.begun),
+            value_of(&self.ended),
+            value_of(&self.acknowledged),
+            value_of(&self.unclear)
         )?;
         for binding in Binding::ALL {
-            let (shown, resumed) = (read(self.shown(binding)), read(self.resumed(binding)));
+            let (shown, resumed) = (value_of(self.shown(binding)), value_of(self.resumed(binding)));
             write!(f, " {}: {shown} chunks, {resumed} resumes;", binding.name())?;
         }
         write!(
             f,
             " {} started over; {} kills, {} failovers",
-            read(&self.started_over),
-            read(&self.kills),
-            read(&self.failovers)
+            value_of(&self.started_over),
+            value_of(&self.kills),
+            value_of(&self.failovers)
         )
     }
 }

@@ -8,8 +8,9 @@ use std::{
 use gateway_domain::Binding;
 
 use super::{
-    Stage, read,
+    Stage,
     task::{By, History, chunks},
+    value_of,
 };
 
 /// The counts of a trial, and what must not have been.
@@ -89,11 +90,11 @@ impl Verdict {
     fn judge_amount(&mut self, stage: &Stage) {
         let counts = &stage.counts;
         let trial = &stage.trial;
-        if read(&counts.kills) != trial.kills || read(&counts.failovers) != trial.failovers {
+        if value_of(&counts.kills) != trial.kills || value_of(&counts.failovers) != trial.failovers {
             self.faults.push("not every fault was made".to_owned());
         }
         for binding in Binding::ALL {
-            let (shown, resumes) = (read(counts.shown(binding)), read(counts.resumed(binding)));
+            let (shown, resumes) = (value_of(counts.shown(binding)), value_of(counts.resumed(binding)));
             // What a stream begins with is not counted, but it begins early.
             if shown < trial.tasks * trial.chunks * 3 / 4 || resumes < trial.tasks / 2 {
                 self.faults.push(format!(
@@ -102,7 +103,7 @@ impl Verdict {
                 ));
             }
         }
-        let started_over = read(&counts.started_over);
+        let started_over = value_of(&counts.started_over);
         if !trial.confirmed && (self.lost == 0 || started_over == 0) {
             self.faults.push(format!(
                 "failovers lost {} chunks and {started_over} streams noticed",

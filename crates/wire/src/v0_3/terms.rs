@@ -39,12 +39,9 @@ fn proto(operation: Operation, field: &str) -> Option<String> {
         (Operation::CreateTaskPushNotificationConfig, "url" | "token") => {
             return Some(format!("config.pushNotificationConfig.{field}"));
         }
-        (Operation::CreateTaskPushNotificationConfig, _) => {
-            let rest = field.strip_prefix("authentication.")?;
-            return Some(format!(
-                "config.pushNotificationConfig{}",
-                of_config(&format!(".authentication.{rest}"))
-            ));
+        (Operation::CreateTaskPushNotificationConfig, _) if field.starts_with("authentication.") => {
+            let field = of_config(field);
+            return Some(format!("config.pushNotificationConfig.{field}"));
         }
         (Operation::ListTaskPushNotificationConfigs, "taskId") => "parent",
         (_, "id" | "taskId") => "name",
@@ -58,9 +55,9 @@ fn of_part(rest: &str) -> String {
     rest.replace(".data", ".data.data")
 }
 
-/// What stands behind a configuration: it may have several schemes.
-fn of_config(rest: &str) -> String {
-    rest.replace(".authentication.scheme", ".authentication.schemes")
+/// A field of a configuration: it may have several schemes.
+fn of_config(field: &str) -> String {
+    field.replace("authentication.scheme", "authentication.schemes")
 }
 
 fn kind(operation: Operation, field: &str) -> Option<String> {
@@ -71,12 +68,8 @@ fn kind(operation: Operation, field: &str) -> Option<String> {
         (Operation::CreateTaskPushNotificationConfig, "id" | "url" | "token") => {
             Some(format!("pushNotificationConfig.{field}"))
         }
-        (Operation::CreateTaskPushNotificationConfig, _) => {
-            let rest = field.strip_prefix("authentication.")?;
-            Some(format!(
-                "pushNotificationConfig{}",
-                of_config(&format!(".authentication.{rest}"))
-            ))
+        (Operation::CreateTaskPushNotificationConfig, _) if field.starts_with("authentication.") => {
+            Some(format!("pushNotificationConfig.{}", of_config(field)))
         }
         (Operation::GetTaskPushNotificationConfig | Operation::DeleteTaskPushNotificationConfig, "id") => {
             Some("pushNotificationConfigId".to_owned())

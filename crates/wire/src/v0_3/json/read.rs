@@ -5,10 +5,10 @@ use gateway_domain::{
     Content, ContextId, Error, MessageId, Operation, PushNotificationConfigId, Request, Role, TaskId,
     TaskPushNotificationConfig, Version,
     json::{Object, optional_object},
-    notation::{Int32, ObjectOnly, base64_bytes, null_default},
+    notation::{Int32, base64_bytes, null_default},
     request::{Scalar, read_json},
 };
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use crate::v0_3::{
     data, names, no_such_operation,
@@ -82,18 +82,7 @@ pub fn request(
     })
 }
 
-/// Gives records that were derived with `remote = "Self"` their reader, which takes objects only.
-macro_rules! objects {
-    ($($name:ty),* $(,)?) => {
-        $(impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                <$name>::deserialize(ObjectOnly(d))
-            }
-        })*
-    };
-}
-
-objects!(
+gateway_domain::read_as_object!(
     Send,
     Configuration,
     Named,
