@@ -7,6 +7,7 @@
     reason = "a test: what must not be absent fails it, and its counts are for people"
 )]
 
+mod away;
 mod compose;
 mod parted;
 mod reads;
