@@ -18,6 +18,7 @@ mod records;
 mod scripts;
 mod sends;
 mod settings;
+mod snapshots;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -49,6 +50,7 @@ use crate::{
     keys::{Bucket, Layout},
     link::Link,
     news::Ears,
+    snapshots::Snapshots,
 };
 
 pub use crate::{
@@ -68,6 +70,7 @@ struct Inner {
     layout: Layout,
     settings: Settings,
     followers: Arc<Followers>,
+    snapshots: Snapshots,
     /// Of due work.
     work_news: broadcast::Sender<WorkNews>,
     /// Over which connections that of each bucket comes.
@@ -107,6 +110,7 @@ impl RedisStore {
             layout: settings.layout(),
             settings,
             followers,
+            snapshots: Snapshots::default(),
             work_news,
             work_heard: Mutex::default(),
             salt: work::draw_salt(),

@@ -7,6 +7,7 @@ use gateway_domain::{
     Artifact, ContextId, Cursor, LogEntry, Message, Revision, TaskId, TaskSnapshot,
     ports::{LogRead, StoreError, StoredTask, TaskHead},
 };
+use redis::{FromRedisValue, ParsingError, Value};
 use tokio::time::timeout;
 
 use crate::{
@@ -14,8 +15,9 @@ use crate::{
     keys::Bucket,
     link::PATIENCE,
     news::unreadable_news,
-    records::{read, read_content, read_entry, read_head, read_pulse},
+    records::{read, read_content, read_entry, read_head, read_pulse, write_pulse},
     scripts,
+    snapshots::Snapshot,
 };
 
 /// Tasks that are read at once where many are asked for.
@@ -32,6 +34,23 @@ pub(crate) type Shown = (
     Vec<Bytes>,
     HashMap<String, Bytes>,
 );
+
+/// What a script makes of a reader who may know the task.
+enum Reread {
+    AsKnown,
+    Shown(Box<Shown>),
+    Gone,
+}
+
+impl FromRedisValue for Reread {
+    fn from_redis_value(value: Value) -> Result<Self, ParsingError> {
+        match value {
+            Value::Int(1) => Ok(Self::AsKnown),
+            Value::Nil => Ok(Self::Gone),
+            shown => Shown::from_redis_value(shown).map(|shown| Self::Shown(Box::new(shown))),
+        }
+    }
+}
 
 /// A log entry as Redis shows it: its number, and its fields.
 type ShownEntry = (String, HashMap<String, Bytes>);
@@ -57,17 +76,48 @@ impl Inner {
         let Some(bucket) = self.layout.bucket(id) else {
             return Ok(None);
         };
-        let mut script = scripts::READ.key(self.layout.stem(bucket));
-        script.arg(id.as_str());
-        let mut shown: Option<Shown> = self.link.read(bucket, &script).await?;
-        let mut task = shown.map(|shown| stored(shown, None)).transpose()?;
+        let task = self.read_again(bucket, id, false).await?;
         let revision = task.as_ref().map_or(0, |task| task.head.cursor.revision);
         // A subscriber's first event is shown no more than the others are.
         if self.told_of(id).is_some_and(|told| told < revision) {
-            shown = self.link.read_settled(bucket, &script).await?;
-            task = shown.map(|shown| stored(shown, None)).transpose()?;
+            return self.read_again(bucket, id, true).await;
         }
         Ok(task)
+    }
+
+    /// A task, which Redis shows only if it has moved on since it was read here. With `settled` what Redis then holds is
+    /// confirmed.
+    async fn read_again(
+        &self,
+        bucket: Bucket,
+        id: &TaskId,
+        settled: bool,
+    ) -> Result<Option<StoredTask>, StoreError> {
+        let known = self.snapshots.get(id);
+        let mut script = scripts::READ.key(self.layout.stem(bucket));
+        script.arg(id.as_str());
+        script.arg(known.as_ref().map_or("", |known| known.news.as_str()));
+        let reread: Reread = if settled {
+            self.link.read_settled(bucket, &script).await?
+        } else {
+            self.link.read(bucket, &script).await?
+        };
+        match (reread, known) {
+            (Reread::AsKnown, Some(known)) => Ok(Some(known.task.clone())),
+            (Reread::Shown(shown), _) => {
+                let task = stored(*shown, None)?;
+                let news = write_pulse(&task.head.pulse());
+                self.snapshots.put(Snapshot {
+                    news,
+                    task: task.clone(),
+                });
+                Ok(Some(task))
+            }
+            (Reread::AsKnown | Reread::Gone, _) => {
+                self.snapshots.forget(id);
+                Ok(None)
+            }
+        }
     }
 
     /// Up to where the followers of a task have been told of it, where changes are confirmed before they are shown.
