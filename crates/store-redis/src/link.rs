@@ -9,6 +9,7 @@ mod cluster;
 mod dial;
 mod fault;
 mod gate;
+mod gathering;
 mod inspect;
 mod node;
 mod seat;

@@ -121,7 +121,9 @@ mod tests {
     }
 
     fn news(snapshots: &Snapshots, id: &str) -> Option<String> {
-        snapshots.get(&TaskId::new(id)).map(|snapshot| snapshot.news.clone())
+        snapshots
+            .get(&TaskId::new(id))
+            .map(|snapshot| snapshot.news.clone())
     }
 
     #[test]
@@ -158,7 +160,10 @@ mod tests {
             snapshots.forget(&TaskId::new(number.to_string()));
         }
         snapshots.forget(&TaskId::new("asked for"));
-        assert_eq!(snapshots.with(|all| (all.bytes, all.lately.len(), all.before.len())), (0, 0, 0));
+        assert_eq!(
+            snapshots.with(|all| (all.bytes, all.lately.len(), all.before.len())),
+            (0, 0, 0)
+        );
     }
 
     #[test]

@@ -16,7 +16,7 @@ use tokio::{
 };
 use tokio_rustls::{TlsConnector, rustls::pki_types::ServerName};
 
-use super::{PATIENCE, address::Address};
+use super::{PATIENCE, address::Address, gathering::Gathering};
 
 /// How long a connection may take to come about.
 pub(super) const CONNECTING: Duration = Duration::from_secs(1);
@@ -121,6 +121,7 @@ impl Dialer {
         if let Some(pushed) = pushed {
             config = config.set_push_sender(pushed);
         }
+        let socket = Gathering::new(socket);
         let made = MultiplexedConnection::new_with_config(&self.login, socket, config).await;
         let (connection, driver) = made.map_err(|error| error.to_string())?;
         let driver = tokio::spawn(async move {
