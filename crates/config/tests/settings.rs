@@ -392,10 +392,6 @@ fn what_is_wrong_is_told_with_its_place_and_what_to_write() {
             "gw.toml:5: store.redis.spread[1].tenant is spread in the list already",
         ),
         (
-            "[tenants]\nnames = [\"a\"]\n[[store.redis.spread]]\ntenant = \"b\"\nparts = 2",
-            "gw.toml:4: store.redis.spread[0].tenant is \"b\", which is not among tenants.names",
-        ),
-        (
             "[store.redis]\nbuckets = 257",
             "gw.toml:2: store.redis.buckets must be 1 to 256, not 257",
         ),

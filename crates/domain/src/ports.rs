@@ -207,14 +207,14 @@ pub struct Origin<'a> {
     pub tenant: Option<&'a Tenant>,
     /// What it is kept together with, as far as it can be: the other tasks of the context that its message names, or else
     /// repetitions of the message.
-    pub kin: &'a str,
+    pub placed_by: &'a str,
 }
 
 impl<'a> Origin<'a> {
     /// Of the task that a message begins.
     pub fn of(tenant: Option<&'a Tenant>, message: &'a MessageId, context: Option<&'a ContextId>) -> Self {
-        let kin = context.map_or(message.as_str(), ContextId::as_str);
-        Self { tenant, kin }
+        let placed_by = context.map_or(message.as_str(), ContextId::as_str);
+        Self { tenant, placed_by }
     }
 }
 

@@ -24,31 +24,35 @@ impl Inner {
         }
         let agreed = String::from_utf8_lossy(&agreed);
         Err(StoreError::new(format_args!(
-            "this deployment was made with {agreed} buckets and cannot be read with {own}: set them to {agreed}, or \
-             choose another prefix"
+            "this deployment was made with {agreed} buckets and cannot be read with {own}: set store.redis.buckets to \
+             {agreed}, or choose another store.redis.prefix"
         )))
     }
 
     /// A tenant may be spread later than the deployment is made, but never otherwise than it once was.
     async fn agree_on_spread(&self) -> Result<(), StoreError> {
-        let mut own = HashMap::new();
-        for (tenant, parts) in &self.layout.spread {
-            let (name, parts) = (
-                format!("{SPREAD}{}", tenant_part(tenant.as_ref())),
-                parts.to_string(),
-            );
-            self.agree(&name, parts.as_bytes()).await?;
-            own.insert(name, parts);
+        let own = self.layout.spread.iter();
+        let own: HashMap<_, _> = own
+            .map(|(tenant, parts)| (tenant_part(tenant.as_ref()), parts.to_string()))
+            .collect();
+        // Before anything is proposed: what a replica proposes that is refused then would bind the others.
+        self.compare_spread(&own).await?;
+        for (tenant, parts) in &own {
+            self.agree(&format!("{SPREAD}{tenant}"), parts.as_bytes()).await?;
         }
-        let mut command = redis::cmd("HGETALL");
+        self.compare_spread(&own).await
+    }
+
+    async fn compare_spread(&self, own: &HashMap<String, String>) -> Result<(), StoreError> {
         let key = self.layout.deployment();
+        let mut command = redis::cmd("HGETALL");
         command.arg(&key);
         let agreed: HashMap<String, Vec<u8>> = self.link.ask(Slot::of(&key), &command).await?;
         for (name, parts) in agreed {
             let Some(tenant) = name.strip_prefix(SPREAD) else {
                 continue;
             };
-            let own = own.get(&name).map_or("1", String::as_str);
+            let own = own.get(tenant).map_or("1", String::as_str);
             if own.as_bytes() != parts {
                 return Err(spread_otherwise(tenant, &String::from_utf8_lossy(&parts), own));
             }
@@ -76,6 +80,6 @@ fn spread_otherwise(tenant: &str, agreed: &str, own: &str) -> StoreError {
     };
     StoreError::new(format_args!(
         "the tasks of {whose} are spread over {agreed} buckets in this deployment, and could not all be found in {own}: \
-         set {agreed} for them in the spread of tenants, or choose another prefix"
+         set parts to {agreed} for them in store.redis.spread, or choose another store.redis.prefix"
     ))
 }

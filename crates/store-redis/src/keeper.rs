@@ -85,6 +85,7 @@ impl Inner {
     async fn look_around(&self) -> bool {
         // Without it nobody would notice that Redis is back while no calls come.
         let whole = self.link.look_around().await;
+        self.snapshots.age();
         // What is missed here is made up for in the next round.
         drop(self.compare_clocks().await);
         drop(self.hear_of_work().await);

@@ -131,7 +131,7 @@ impl Layout {
     /// In which of its tenant's buckets a fresh task is to lie.
     pub(crate) fn bucket_for(&self, origin: Origin<'_>) -> Bucket {
         let first = self.first_bucket_of(origin.tenant);
-        let part = hash(origin.kin, self.parts_of(origin.tenant));
+        let part = hash(origin.placed_by, self.parts_of(origin.tenant));
         Bucket((first.0 + part) % self.buckets)
     }
 
@@ -305,7 +305,10 @@ mod tests {
     }
 
     fn of(tenant: Option<&Tenant>) -> Origin<'_> {
-        Origin { tenant, kin: "m" }
+        Origin {
+            tenant,
+            placed_by: "m",
+        }
     }
 
     fn bucket_of(layout: &Layout, tenant: Option<&Tenant>) -> Bucket {
@@ -393,9 +396,9 @@ mod tests {
     fn the_part_of_a_context_never_changes() {
         // A release that moves one of these forgets sends, and parts the tasks of a context.
         let acme = tenant("acme");
-        let parts = ["", "talk", "00000000-0000-4000-8000-000000000001", "ü"].map(|kin| {
+        let parts = ["", "talk", "00000000-0000-4000-8000-000000000001", "ü"].map(|placed_by| {
             let tenant = Some(&acme);
-            spread().bucket_for(Origin { tenant, kin }).to_string()
+            spread().bucket_for(Origin { tenant, placed_by }).to_string()
         });
         assert_eq!(parts, ["01", "05", "04", "04"]);
     }
@@ -405,10 +408,10 @@ mod tests {
         let (layout, acme) = (spread(), tenant("acme"));
         let used: HashSet<_> = (0..1_000)
             .map(|number| {
-                let kin = format!("context {number}");
+                let placed_by = format!("context {number}");
                 layout.bucket_for(Origin {
                     tenant: Some(&acme),
-                    kin: &kin,
+                    placed_by: &placed_by,
                 })
             })
             .collect();

@@ -8,9 +8,12 @@ use gateway_domain::{
     ports::{ListQuery, Listing, StoreError},
 };
 
+use tokio::time::timeout;
+
 use crate::{
     Inner, keys,
     keys::Bucket,
+    link::PATIENCE,
     reading::{Shown, stored},
     scripts,
 };
@@ -31,7 +34,10 @@ impl Inner {
         let page = Stretch::page_of(&query);
         match buckets.as_slice() {
             [bucket] => self.list_in(*bucket, &page).await,
-            buckets => self.list_over(buckets, page).await,
+            buckets => {
+                let listed = timeout(PATIENCE, self.list_over(buckets, page)).await;
+                listed.unwrap_or_else(|_| Err(StoreError::new("a list is not read within its time")))
+            }
         }
     }
 

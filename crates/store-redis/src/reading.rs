@@ -94,15 +94,8 @@ impl Inner {
         settled: bool,
     ) -> Result<Option<StoredTask>, StoreError> {
         let known = self.snapshots.get(id);
-        let mut script = scripts::READ.key(self.layout.stem(bucket));
-        script.arg(id.as_str());
-        script.arg(known.as_ref().map_or("", |known| known.news.as_str()));
-        let reread: Reread = if settled {
-            self.link.read_settled(bucket, &script).await?
-        } else {
-            self.link.read(bucket, &script).await?
-        };
-        match (reread, known) {
+        let news = known.as_ref().map_or("", |known| known.news.as_str());
+        match (self.show(bucket, id, news, settled).await?, known) {
             (Reread::AsKnown, Some(known)) => Ok(Some(known.task.clone())),
             (Reread::Shown(shown), _) => {
                 let task = stored(*shown, None)?;
@@ -117,6 +110,34 @@ impl Inner {
                 self.snapshots.forget(id);
                 Ok(None)
             }
+        }
+    }
+
+    /// What Redis makes of a reader who knows a task by its news, or by none.
+    async fn show(
+        &self,
+        bucket: Bucket,
+        id: &TaskId,
+        news: &str,
+        settled: bool,
+    ) -> Result<Reread, StoreError> {
+        let mut script = scripts::READ.key(self.layout.stem(bucket));
+        script.arg(id.as_str()).arg(news);
+        if settled {
+            self.link.read_settled(bucket, &script).await
+        } else {
+            self.link.read(bucket, &script).await
+        }
+    }
+
+    /// A task for somebody who reads all of them, and won't come back for this one.
+    async fn read_in_passing(&self, id: &TaskId) -> Result<Option<StoredTask>, StoreError> {
+        let Some(bucket) = self.layout.bucket(id) else {
+            return Ok(None);
+        };
+        match self.show(bucket, id, "", false).await? {
+            Reread::Shown(shown) => stored(*shown, None).map(Some),
+            Reread::AsKnown | Reread::Gone => Ok(None),
         }
     }
 
@@ -204,7 +225,7 @@ impl Inner {
             };
             after = Some(last.clone());
             let read: Vec<_> = stream::iter(ids)
-                .map(|id| async move { self.read(&id).await })
+                .map(|id| async move { self.read_in_passing(&id).await })
                 .buffered(READ_AT_ONCE)
                 .try_collect()
                 .await?;

@@ -126,14 +126,14 @@ impl Settings {
                 "there are 1 to {MOST_BUCKETS} buckets"
             )));
         }
-        if !self
-            .spread
-            .values()
-            .all(|parts| (2..=self.buckets).contains(parts))
-        {
-            return Err(StoreError::new(
-                "a tenant is spread over 2 buckets at least, and not over more than there are",
-            ));
+        for (tenant, parts) in &self.spread {
+            if !(2..=self.buckets).contains(parts) {
+                let whose = tenant.as_ref().map_or("callers without a tenant", Tenant::as_str);
+                return Err(StoreError::new(format_args!(
+                    "store.redis.spread: {whose} may lie in 2 to {} buckets, not in {parts}",
+                    self.buckets
+                )));
+            }
         }
         if self.durability == (Durability::Replica { replicas: 0 }) {
             return Err(StoreError::new("durability by replicas needs 1 of them at least"));

@@ -5,15 +5,23 @@ use std::{
     collections::HashMap,
     mem,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use gateway_domain::{TaskId, ports::StoredTask};
+use tokio::time::Instant;
 
 /// Bytes of the tasks that were read lately; as many are held of those before them.
 const LATELY: usize = 16 << 20;
 
+/// How long a task is lately read. Twice as long after its last reader nothing is held of it, be it purged elsewhere.
+const AGE: Duration = Duration::from_secs(30);
+
 /// About what a task takes besides its content.
 const BESIDES: usize = 2 << 10;
+
+/// About what a part of a message or an artifact takes besides its content.
+const BESIDES_OF_PART: usize = 200;
 
 /// A task, and what its news said when it was read.
 pub(crate) struct Snapshot {
@@ -23,69 +31,96 @@ pub(crate) struct Snapshot {
 
 impl Snapshot {
     fn weight(&self) -> usize {
-        BESIDES + self.task.head.stored_bytes()
+        let task = &self.task.task;
+        let said = task.history.iter().map(|message| message.parts.len());
+        let made = task.artifacts.iter().map(|artifact| artifact.parts.len());
+        let parts: usize = said.chain(made).sum();
+        BESIDES + BESIDES_OF_PART * parts + self.task.head.stored_bytes()
     }
 }
 
-/// The tasks that were read, a bounded number of bytes.
+/// The tasks that were read, for a bounded time and a bounded number of bytes.
 #[derive(Default)]
 pub(crate) struct Snapshots(Mutex<Generations>);
 
-/// Whoever is read moves to those of lately; when they are full, those before them go.
-#[derive(Default)]
+/// Whoever is read moves to those of lately; when they are full, or old, those before them go.
 struct Generations {
-    lately: HashMap<TaskId, Arc<Snapshot>>,
-    before: HashMap<TaskId, Arc<Snapshot>>,
+    lately: Generation,
+    before: Generation,
     bytes: usize,
+    since: Instant,
 }
+
+type Generation = HashMap<TaskId, Arc<Snapshot>>;
 
 impl Snapshots {
     pub(crate) fn get(&self, id: &TaskId) -> Option<Arc<Snapshot>> {
-        self.with(|generations| {
+        let (snapshot, _gone) = self.with(|generations| {
             if let Some(snapshot) = generations.lately.get(id) {
-                return Some(snapshot.clone());
+                return Some((snapshot.clone(), None));
             }
             let (id, snapshot) = generations.before.remove_entry(id)?;
-            generations.put(id, snapshot.clone());
-            Some(snapshot)
-        })
+            let gone = generations.put(id, snapshot.clone());
+            Some((snapshot, gone))
+        })?;
+        Some(snapshot)
     }
 
     /// Holds a task in place of what was held of it, unless it is too large.
     pub(crate) fn put(&self, snapshot: Snapshot) {
-        let id = snapshot.task.head.id.clone();
-        self.with(|generations| {
-            generations.forget(&id);
-            if snapshot.weight() <= LATELY {
-                generations.put(id, Arc::new(snapshot));
-            }
+        let (id, snapshot) = (snapshot.task.head.id.clone(), Arc::new(snapshot));
+        let _gone = self.with(|generations| {
+            let known = generations.forget(&id);
+            let fits = snapshot.weight() <= LATELY;
+            (known, fits.then(|| generations.put(id, snapshot)))
         });
     }
 
     pub(crate) fn forget(&self, id: &TaskId) {
-        self.with(|generations| generations.forget(id));
+        let _gone = self.with(|generations| generations.forget(id));
     }
 
+    /// Lets go of what nobody has read for long; somebody has to call this now and then.
+    pub(crate) fn age(&self) {
+        let _gone = self.with(|generations| (generations.since.elapsed() >= AGE).then(|| generations.turn()));
+    }
+
+    /// What goes is handed out, so that it is dropped when others may go on.
     fn with<T>(&self, touch: impl FnOnce(&mut Generations) -> T) -> T {
         touch(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Generations {
-    fn put(&mut self, id: TaskId, snapshot: Arc<Snapshot>) {
-        if self.bytes + snapshot.weight() > LATELY {
-            self.before = mem::take(&mut self.lately);
-            self.bytes = 0;
+impl Default for Generations {
+    fn default() -> Self {
+        Self {
+            lately: Generation::new(),
+            before: Generation::new(),
+            bytes: 0,
+            since: Instant::now(),
         }
+    }
+}
+
+impl Generations {
+    fn put(&mut self, id: TaskId, snapshot: Arc<Snapshot>) -> Option<Generation> {
+        let full = self.bytes + snapshot.weight() > LATELY;
+        let gone = full.then(|| self.turn());
         self.bytes += snapshot.weight();
         self.lately.insert(id, snapshot);
+        gone
     }
 
-    fn forget(&mut self, id: &TaskId) {
-        self.before.remove(id);
-        if let Some(gone) = self.lately.remove(id) {
-            self.bytes -= gone.weight();
-        }
+    fn turn(&mut self) -> Generation {
+        self.bytes = 0;
+        self.since = Instant::now();
+        mem::replace(&mut self.before, mem::take(&mut self.lately))
+    }
+
+    fn forget(&mut self, id: &TaskId) -> [Option<Arc<Snapshot>>; 2] {
+        let gone = self.lately.remove(id);
+        self.bytes -= gone.as_ref().map_or(0, |gone| gone.weight());
+        [gone, self.before.remove(id)]
     }
 }
 
@@ -164,6 +199,20 @@ mod tests {
             snapshots.with(|all| (all.bytes, all.lately.len(), all.before.len())),
             (0, 0, 0)
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_nobody_reads_is_gone_after_a_while() {
+        let snapshots = Snapshots::default();
+        for id in ["read", "left"] {
+            snapshots.put(snapshot(id, 1));
+        }
+        for _ in 0..4 {
+            tokio::time::advance(AGE / 2).await;
+            snapshots.age();
+            assert!(news(&snapshots, "read").is_some());
+        }
+        assert_eq!(news(&snapshots, "left"), None);
     }
 
     #[test]

@@ -159,6 +159,7 @@ impl Inner {
         }
         let discarded: bool = self.link.write_once(bucket, &script).await?;
         if discarded {
+            self.snapshots.forget(id);
             self.followers.close(id);
         }
         Ok(discarded)

@@ -1,6 +1,7 @@
 //! What the contract of stores doesn't say, against a real server: what is left behind, what is bounded, and what
 //! happens while Redis is away.
 
+mod again;
 mod away;
 mod followed;
 mod left_behind;

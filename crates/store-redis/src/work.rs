@@ -187,7 +187,30 @@ impl Inner {
             .arg(most)
             .arg(terms.replica.as_str())
             .arg(self.salt);
-        self.link.write(bucket, &script).await
+        let taken: Vec<ShownWork> = self.link.write(bucket, &script).await?;
+        self.acknowledge(bucket, &taken, terms).await?;
+        Ok(taken)
+    }
+
+    /// Lets Redis know that what was taken has arrived. What doesn't, since its answer was lost or the taking was not
+    /// confirmed, is not counted as lost by its holder.
+    async fn acknowledge(
+        &self,
+        bucket: Bucket,
+        taken: &[ShownWork],
+        terms: &Terms,
+    ) -> Result<(), StoreError> {
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let mut script = scripts::RENEW.key(self.layout.stem(bucket));
+        script.arg(self.in_redis_time(terms.due()));
+        for (task, config, epoch, ..) in taken {
+            script.arg(task).arg(config).arg(*epoch);
+        }
+        // A lease that is gone by now is noticed when its holder renews it.
+        let _asked: Vec<i64> = self.link.write(bucket, &script).await?;
+        Ok(())
     }
 
     async fn renew(&self, leases: &[Lease], terms: &Terms) -> Result<Vec<Renewed>, StoreError> {

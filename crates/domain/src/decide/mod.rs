@@ -91,6 +91,7 @@ fn status(head: &TaskHead, state: crate::TaskState, message: Option<Message>, st
     TaskStatus {
         state,
         message,
-        timestamp: stamp.now,
+        // Another replica's clock may be ahead: nothing moves back in lists that callers page through.
+        timestamp: stamp.now.max(head.status.timestamp),
     }
 }

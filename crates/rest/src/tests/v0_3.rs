@@ -210,6 +210,9 @@ async fn a_configuration_is_taken_by_itself_or_within_the_whole_request() {
         assert_eq!(status, 400);
         assert!(said.contains(fault), "{said}");
     }
+    let in_query = format!("{AT}?configId=c&tenant=acme");
+    let (_, request) = read(post(&in_query, &alone.to_string())).await;
+    assert_eq!(request.tenant().unwrap().as_str(), "acme");
     let (_, request) = read(without_body("GET", AT)).await;
     let Request::ListTaskPushNotificationConfigs(list) = request else {
         panic!("it lists");

@@ -114,7 +114,7 @@ local function begin_run(id, asked, holder, due, salt)
 end
 
 local function end_run(id)
-  call('HDEL', key('task', id), 'owner', 'holder', 'attempt', 'lost', 'handed')
+  call('HDEL', key('task', id), 'owner', 'holder', 'attempt', 'lost', 'handed', 'untold')
   call('ZREM', key('due'), member_of(id, ''))
   call('UNLINK', key('asks', id))
 end

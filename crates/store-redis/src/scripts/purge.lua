@@ -1,5 +1,6 @@
 -- Takes tasks away: looks at so many in the order of their ids, and takes those of a tenant and of a context. Nothing
--- named there stands for any. With the last of a tenant goes what is remembered of its sends, if asked for. Answers with how many went, which of them were live, and the last that was looked at.
+-- named there stands for any. With the last of a tenant goes what is remembered of its sends, if asked for. Answers with
+-- how many went, which of them were live, and the last that was looked at.
 local from, to, most, tenant, context, sends = unpack(ARGV)
 local ids = call('ZRANGE', key('tasks'), from, to, 'BYLEX', 'LIMIT', 0, most)
 local removed, live = 0, {}

@@ -7,7 +7,11 @@ for at = 2, #ARGV, 3 do
   local asked = -1
   if is_held(id, config, epoch) then
     call('ZADD', key('due'), due, member_of(id, config))
-    asked = config == '' and tonumber(call('HGET', key('task', id), 'asked') or '0') or 0
+    asked = 0
+    if config == '' then
+      call('HDEL', key('task', id), 'untold')
+      asked = tonumber(call('HGET', key('task', id), 'asked') or '0')
+    end
   end
   renewed[#renewed + 1] = asked
 end

@@ -13,7 +13,10 @@ for _, member in ipairs(call('ZRANGE', key('due'), '-inf', now, 'BYSCORE', 'LIMI
     call('ZADD', key('due'), due, member)
     call('HSET', task, 'owner', epoch, 'holder', holder)
     local attempt = call('HINCRBY', task, 'attempt', 1)
-    local lost = call('HINCRBY', task, 'lost', 1 - call('HDEL', task, 'handed'))
+    -- Whoever gave it back lost nothing, nor did a holder who never heard that it was his.
+    local excused = call('HDEL', task, 'handed', 'untold') > 0
+    local lost = call('HINCRBY', task, 'lost', excused and 0 or 1)
+    call('HSET', task, 'untold', 1)
     local asked = call('HGET', task, 'asked')
     taken[#taken + 1] = {id, config, epoch, attempt, lost, asked, '', call('HGETALL', key('asks', id))}
   elseif delivered then

@@ -27,7 +27,7 @@ fn task(store: &RedisStore, number: usize) -> NewTask {
     let context = format!("context {number}");
     let origin = Origin {
         tenant: scope.tenant.as_ref(),
-        kin: &context,
+        placed_by: &context,
     };
     let id = store.name_task(TaskId::new(format!("{number:04}")), origin);
     NewTask {
@@ -83,11 +83,16 @@ async fn a_deployment_cannot_be_opened_with_a_tenant_spread_otherwise() {
     let gathered = refusal(&server, Settings::default()).await;
     assert!(
         gathered.contains(r#"tenant "acme" are spread over 4 buckets"#)
-            && gathered.contains("found in 1: set 4"),
+            && gathered.contains("found in 1: set parts to 4"),
         "{gathered}"
     );
     let otherwise = refusal(&server, over(8)).await;
-    assert!(otherwise.contains("found in 8: set 4"), "{otherwise}");
+    assert!(otherwise.contains("found in 8: set parts to 4"), "{otherwise}");
+    // What is refused binds nobody.
+    let mut wrong = over(8);
+    wrong.spread.insert(Some(Tenant::new("globex")), 2);
+    refusal(&server, wrong).await;
+    open(&server, over(4)).await;
     let mut more = over(4);
     more.spread.insert(None, 2);
     open(&server, more).await;

@@ -86,8 +86,8 @@ impl Bench {
 
     /// A fresh id for a task of a tenant in the context of [`new_task`].
     pub(super) fn task_id_in(&self, tenant: Option<&Tenant>) -> TaskId {
-        let kin = CONTEXT;
-        self.task_id_of(Origin { tenant, kin })
+        let placed_by = CONTEXT;
+        self.task_id_of(Origin { tenant, placed_by })
     }
 
     pub(super) fn task_id_of(&self, origin: Origin<'_>) -> TaskId {
@@ -138,7 +138,7 @@ impl Bench {
         let message = format!("message {}", self.draw());
         let id = self.task_id_of(Origin {
             tenant: None,
-            kin: &message,
+            placed_by: &message,
         });
         self.create(new_task(id), second).await
     }
@@ -154,7 +154,7 @@ impl Bench {
     pub(super) async fn task_in(&self, scope: Scope, context: &str, second: i64) -> TaskId {
         let id = self.task_id_of(Origin {
             tenant: scope.tenant.as_ref(),
-            kin: context,
+            placed_by: context,
         });
         let new = NewTask {
             scope,

@@ -39,9 +39,9 @@ fn proto(operation: Operation, field: &str) -> Option<String> {
         (Operation::CreateTaskPushNotificationConfig, "url" | "token") => {
             return Some(format!("config.pushNotificationConfig.{field}"));
         }
-        (Operation::CreateTaskPushNotificationConfig, _) if field.starts_with("authentication.") => {
-            let field = of_config(field);
-            return Some(format!("config.pushNotificationConfig.{field}"));
+        (Operation::CreateTaskPushNotificationConfig, _) => {
+            let inner = field.starts_with("authentication.");
+            return inner.then(|| format!("config.pushNotificationConfig.{}", of_config(field)));
         }
         (Operation::ListTaskPushNotificationConfigs, "taskId") => "parent",
         (_, "id" | "taskId") => "name",
@@ -68,8 +68,9 @@ fn kind(operation: Operation, field: &str) -> Option<String> {
         (Operation::CreateTaskPushNotificationConfig, "id" | "url" | "token") => {
             Some(format!("pushNotificationConfig.{field}"))
         }
-        (Operation::CreateTaskPushNotificationConfig, _) if field.starts_with("authentication.") => {
-            Some(format!("pushNotificationConfig.{}", of_config(field)))
+        (Operation::CreateTaskPushNotificationConfig, _) => {
+            let inner = field.starts_with("authentication.");
+            inner.then(|| format!("pushNotificationConfig.{}", of_config(field)))
         }
         (Operation::GetTaskPushNotificationConfig | Operation::DeleteTaskPushNotificationConfig, "id") => {
             Some("pushNotificationConfigId".to_owned())

@@ -55,7 +55,9 @@ pub fn request(
             Request::SubscribeToTask(request::subscribe(tenant, task)?)
         }
         Operation::CreateTaskPushNotificationConfig => {
-            let created = read_json::<Create>(body)?.request(&task, query("configId")?)?;
+            let create = read_json::<Create>(body)?;
+            let (tenant, id) = (in_query(query("tenant")?), in_query(query("configId")?));
+            let created = create.request(&task, tenant, id)?;
             Request::CreateTaskPushNotificationConfig(created)
         }
         Operation::GetTaskPushNotificationConfig => {
@@ -180,8 +182,33 @@ struct Create {
     push_notification_config: Option<Push>,
 }
 
+/// A text from the query, if it is there.
+fn in_query(parameter: Scalar) -> String {
+    match parameter {
+        Scalar::Query(text) => text,
+        _ => String::new(),
+    }
+}
+
+/// What stands in the query or in the body, or in both alike.
+fn one_of(field: &'static str, in_query: String, in_body: String) -> Result<Option<String>, Error> {
+    if !in_query.is_empty() && !in_body.is_empty() && in_query != in_body {
+        return Err(Error::invalid(
+            field,
+            "is one thing in the query and another in the body",
+        ));
+    }
+    Ok([in_query, in_body].into_iter().find(|text| !text.is_empty()))
+}
+
 impl Create {
-    fn request(self, task: &str, in_query: Scalar) -> Result<gateway_domain::request::CreateConfig, Error> {
+    /// By its rule the configuration is the body and all else stands in the query; it is taken from either.
+    fn request(
+        self,
+        task: &str,
+        tenant: String,
+        id: String,
+    ) -> Result<gateway_domain::request::CreateConfig, Error> {
         if !self.parent.is_empty() && names::parent_id(&self.parent) != Some(task) {
             return Err(Error::invalid(
                 "parent",
@@ -193,21 +220,11 @@ impl Create {
             push_notification_config: self.push_notification_config,
         };
         let config = self.config.unwrap_or(alone).into_named();
-        let in_query = match in_query {
-            Scalar::Query(id) => id,
-            _ => String::new(),
-        };
-        if !in_query.is_empty() && !self.config_id.is_empty() && in_query != self.config_id {
-            return Err(Error::invalid(
-                "configId",
-                "is one thing in the query and another in the body",
-            ));
-        }
-        let given = [in_query, self.config_id].into_iter().find(|id| !id.is_empty());
+        let id = one_of("configId", id, self.config_id)?;
         let create = request::Create {
-            tenant: self.tenant,
+            tenant: one_of("tenant", tenant, self.tenant)?.unwrap_or_default(),
             parent: format!("tasks/{task}"),
-            config_id: given.unwrap_or_else(|| config.own_id()),
+            config_id: id.unwrap_or_else(|| config.own_id()),
             config: Some(config),
         };
         create.request()
