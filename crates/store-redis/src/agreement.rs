@@ -1,6 +1,6 @@
 //! What all replicas of a deployment have to see alike. Whoever comes first says it, and the others agree or don't start.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::atomic::Ordering::Relaxed};
 
 use gateway_domain::ports::StoreError;
 
@@ -31,33 +31,48 @@ impl Inner {
 
     /// A tenant may be spread later than the deployment is made, but never otherwise than it once was.
     async fn agree_on_spread(&self) -> Result<(), StoreError> {
-        let own = self.layout.spread.iter();
-        let own: HashMap<_, _> = own
-            .map(|(tenant, parts)| (tenant_part(tenant.as_ref()), parts.to_string()))
-            .collect();
         // Before anything is proposed: what a replica proposes that is refused then would bind the others.
-        self.compare_spread(&own).await?;
-        for (tenant, parts) in &own {
+        self.spread_fault().await?.map_or(Ok(()), Err)?;
+        for (tenant, parts) in self.own_spread() {
             self.agree(&format!("{SPREAD}{tenant}"), parts.as_bytes()).await?;
         }
-        self.compare_spread(&own).await
+        self.spread_fault().await?.map_or(Ok(()), Err)
     }
 
-    async fn compare_spread(&self, own: &HashMap<String, String>) -> Result<(), StoreError> {
+    /// Looks whether others have spread a tenant since this replica started, which then overlooks tasks.
+    pub(crate) async fn look_at_spread(&self) -> Result<(), StoreError> {
+        let fault = self.spread_fault().await?;
+        let known = self.spread_otherwise.swap(fault.is_some(), Relaxed);
+        if let (Some(StoreError { cause }), false) = (fault, known) {
+            tracing::error!(
+                cause,
+                "a tenant was spread while this replica ran; it is not ready until it is restarted"
+            );
+        }
+        Ok(())
+    }
+
+    /// What is wrong with this replica's spread of tenants by that of the deployment.
+    async fn spread_fault(&self) -> Result<Option<StoreError>, StoreError> {
         let key = self.layout.deployment();
         let mut command = redis::cmd("HGETALL");
         command.arg(&key);
         let agreed: HashMap<String, Vec<u8>> = self.link.ask(Slot::of(&key), &command).await?;
-        for (name, parts) in agreed {
-            let Some(tenant) = name.strip_prefix(SPREAD) else {
-                continue;
-            };
+        let own = self.own_spread();
+        let faults = agreed.iter().filter_map(|(name, parts)| {
+            let tenant = name.strip_prefix(SPREAD)?;
             let own = own.get(tenant).map_or("1", String::as_str);
-            if own.as_bytes() != parts {
-                return Err(spread_otherwise(tenant, &String::from_utf8_lossy(&parts), own));
-            }
-        }
-        Ok(())
+            let parts = String::from_utf8_lossy(parts);
+            (own != parts).then(|| spread_otherwise(tenant, &parts, own))
+        });
+        Ok(faults.last())
+    }
+
+    /// Tenants, as they stand in keys, and over how many buckets they are spread here.
+    fn own_spread(&self) -> HashMap<String, String> {
+        let own = self.layout.spread.iter();
+        own.map(|(tenant, parts)| (tenant_part(tenant.as_ref()), parts.to_string()))
+            .collect()
     }
 
     pub(crate) async fn agree(&self, name: &str, value: &[u8]) -> Result<Vec<u8>, StoreError> {

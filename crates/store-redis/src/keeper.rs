@@ -89,6 +89,7 @@ impl Inner {
         // What is missed here is made up for in the next round.
         drop(self.compare_clocks().await);
         drop(self.hear_of_work().await);
+        drop(self.look_at_spread().await);
         // What fails here comes up again in a later round: an unsubscribed task stays among those that were left,
         // and a doubt stays.
         stream::iter(self.followers.doubtful())
@@ -107,7 +108,8 @@ impl Inner {
     }
 
     pub(crate) fn is_ready(&self) -> bool {
-        self.link.away_for().is_none_or(|away| away < AWAY)
+        let whole = !self.spread_otherwise.load(Relaxed);
+        whole && self.link.away_for().is_none_or(|away| away < AWAY)
     }
 
     pub(crate) async fn sweep(&self, now: Timestamp) -> Result<usize, StoreError> {

@@ -28,7 +28,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
 };
 
@@ -79,6 +79,8 @@ struct Inner {
     salt: u32,
     /// How far Redis's clock is ahead of this machine's, in milliseconds.
     clock_ahead: AtomicI64,
+    /// Whether others have spread a tenant over buckets that this replica does not look into.
+    spread_otherwise: AtomicBool,
     counts: Counts,
 }
 
@@ -115,6 +117,7 @@ impl RedisStore {
             work_heard: Mutex::default(),
             salt: work::draw_salt(),
             clock_ahead: AtomicI64::default(),
+            spread_otherwise: AtomicBool::default(),
             counts: Counts::default(),
         });
         inner.agree_on_layout().await?;
@@ -135,7 +138,7 @@ impl RedisStore {
     }
 
     /// Whether Redis answers, or has not for a few seconds only: all replicas see the same short break, and none
-    /// of them would be the better one to ask.
+    /// of them would be the better one to ask. One that others have left behind by spreading a tenant is not ready.
     pub fn is_ready(&self) -> bool {
         self.inner.is_ready()
     }

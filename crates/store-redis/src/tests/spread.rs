@@ -104,6 +104,17 @@ async fn a_deployment_cannot_be_opened_with_a_tenant_spread_otherwise() {
 }
 
 #[tokio::test]
+async fn a_replica_that_runs_while_others_spread_a_tenant_is_not_ready() {
+    let Replica { store, server } = Replica::new(Settings::default()).await;
+    assert!(store.is_ready());
+    let other = open(&server, over(4)).await;
+    while store.is_ready() {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert!(other.is_ready());
+}
+
+#[tokio::test]
 async fn a_tenant_that_is_spread_later_keeps_its_tasks() {
     let Replica { store, server } = Replica::new(Settings::default()).await;
     let before = tasks(&store, 0..20).await;
