@@ -381,11 +381,11 @@ fn what_is_wrong_is_told_with_its_place_and_what_to_write() {
         ),
         (
             "[store.redis]\nbuckets = 4\n[[store.redis.spread]]\nparts = 5",
-            "gw.toml:4: store.redis.spread[0].parts must be 4 or less, as store.redis.buckets is, not 5",
+            "gw.toml:4: store.redis.spread[0].parts must be 4 or less, by store.redis.buckets, not 5",
         ),
         (
             "[limits]\nlive_tasks_per_tenant = 7\n[[store.redis.spread]]\nparts = 8",
-            "gw.toml:4: store.redis.spread[0].parts must be 7 or less, as limits.live_tasks_per_tenant is, not 8",
+            "gw.toml:4: store.redis.spread[0].parts must be 7 or less, by limits.live_tasks_per_tenant, not 8",
         ),
         (
             "[[store.redis.spread]]\ntenant = \"a\"\nparts = 2\n[[store.redis.spread]]\ntenant = \"a\"\nparts = 3",

@@ -7,6 +7,9 @@ use crate::{
     typed::{Redis, RedisMode, RedisSpread, Typed},
 };
 
+/// What a part of a spread tenant must be able to remember of sends.
+const LEAST_BYTES_OF_SENDS: usize = 64 << 10;
+
 /// Schemes of the servers that are reached.
 const SCHEMES: [&str; 3] = ["redis://", "rediss://", "redis+unix://"];
 
@@ -98,12 +101,13 @@ fn check_spread(typed: &Typed, all: &[RedisSpread], index: usize, faults: &mut V
     if let Some(text) = tenant.as_deref().and_then(id_fault) {
         fault("tenant", text.to_owned());
     }
-    // Every part keeps one of each at least.
+    // Every part keeps one of each at least, and of sends more than any one takes.
     let bounds = [
         ("store.redis.buckets", usize::from(typed.store.redis.buckets)),
         ("limits.live_tasks_per_tenant", typed.limits.live_tasks_per_tenant),
         ("store.finished_per_tenant", typed.store.finished_per_tenant),
         ("repeats.most", typed.repeats.most),
+        ("repeats.bytes", typed.repeats.bytes.0 / LEAST_BYTES_OF_SENDS),
     ];
     for (name, bound) in bounds
         .into_iter()
@@ -111,7 +115,7 @@ fn check_spread(typed: &Typed, all: &[RedisSpread], index: usize, faults: &mut V
     {
         fault(
             "parts",
-            format!("must be {bound} or less, as {name} is, not {parts}"),
+            format!("must be {bound} or less, by {name}, not {parts}"),
         );
     }
 }
