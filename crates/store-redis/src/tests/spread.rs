@@ -1,10 +1,14 @@
 //! Tenants that are spread over several buckets: what the deployment agrees on, and that nothing of them is overlooked.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use gateway_domain::{
-    ContextId, Tenant,
+    ContextId, TaskState, Tenant,
     decide::NewTask,
+    page::TaskPosition,
     ports::{CreateError, Creation, ListQuery, Purge},
     request::TaskFilter,
 };
@@ -52,16 +56,19 @@ fn buckets(store: &RedisStore, ids: &[TaskId]) -> HashSet<Bucket> {
         .collect()
 }
 
-async fn listed(store: &RedisStore) -> Vec<TaskId> {
-    let query = ListQuery {
+fn all_of_acme() -> ListQuery {
+    ListQuery {
         scope: scope(Some("acme"), None),
         filter: TaskFilter::default(),
         after: None,
         most: 1_000,
         history_length: None,
         include_artifacts: false,
-    };
-    let listing = store.list(query).await.unwrap();
+    }
+}
+
+async fn listed(store: &RedisStore) -> Vec<TaskId> {
+    let listing = store.list(all_of_acme()).await.unwrap();
     assert_eq!(listing.total, listing.tasks.len());
     let mut ids: Vec<_> = listing.tasks.into_iter().map(|task| task.id).collect();
     ids.sort();
@@ -130,6 +137,61 @@ async fn a_tenant_that_is_spread_later_keeps_its_tasks() {
     all.extend(before);
     all.sort();
     assert_eq!(listed(&store).await, all);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_are_full_and_miss_nothing_that_stays_while_others_leave_the_list() {
+    let Replica {
+        store,
+        server: _server,
+    } = Replica::new(over(4)).await;
+    let made = tasks(&store, 0..120).await;
+    let store = Arc::new(store);
+    let (leave, stay): (Vec<_>, Vec<_>) = made
+        .into_iter()
+        .enumerate()
+        .partition(|(place, _)| place % 2 == 0);
+    let leaving = tokio::spawn({
+        let store = store.clone();
+        async move {
+            for (_, id) in leave {
+                finish(&store, &id, 1).await;
+            }
+        }
+    });
+    let (mut listed, mut after) = (Vec::new(), None);
+    loop {
+        let query = ListQuery {
+            filter: TaskFilter {
+                status: Some(TaskState::Submitted),
+                ..TaskFilter::default()
+            },
+            after,
+            most: 5,
+            ..all_of_acme()
+        };
+        let page = store.list(query).await.unwrap();
+        assert!(
+            page.tasks.len() == 5 || !page.more,
+            "a short page: {}",
+            page.tasks.len()
+        );
+        after = page.tasks.last().map(|task| TaskPosition {
+            timestamp: task.status.timestamp,
+            id: task.id.clone(),
+        });
+        listed.extend(page.tasks.into_iter().map(|task| task.id));
+        if !page.more {
+            break;
+        }
+    }
+    leaving.await.unwrap();
+    let once: HashSet<_> = listed.iter().cloned().collect();
+    assert_eq!(once.len(), listed.len(), "one is listed twice");
+    assert!(
+        stay.iter().all(|(_, id)| once.contains(id)),
+        "one that stays is missing"
+    );
 }
 
 #[tokio::test]
