@@ -94,8 +94,8 @@ async fn thousands_of_tasks_that_came_and_went_leave_no_more_than_hundreds_did()
     assert!(left.len() <= 4, "{left:?}");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes minutes"]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_thousand_tasks_that_came_and_went_leave_no_more_than_a_thousand_did() {
     let Replica {
         store,
