@@ -126,6 +126,12 @@ impl Settings {
                 "there are 1 to {MOST_BUCKETS} buckets"
             )));
         }
+        if self.user.is_some() && self.password.is_none() {
+            // The client would log in as the default user, who may do more.
+            return Err(StoreError::new(
+                "store.redis.user is set and secrets.redis_password is not: set both or neither",
+            ));
+        }
         for (tenant, parts) in &self.spread {
             if !(2..=self.buckets).contains(parts) {
                 let whose = tenant.as_ref().map_or("callers without a tenant", Tenant::as_str);

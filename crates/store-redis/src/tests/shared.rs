@@ -69,6 +69,13 @@ async fn settings_that_no_deployment_can_have_are_refused_before_anything_is_ask
         ),
         (
             Settings {
+                user: Some("gateway".to_owned()),
+                ..nowhere()
+            },
+            "secrets.redis_password",
+        ),
+        (
+            Settings {
                 url: "amqp://host".to_owned(),
                 ..nowhere()
             },
