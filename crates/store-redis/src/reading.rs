@@ -100,10 +100,7 @@ impl Inner {
             (Reread::Shown(shown), _) => {
                 let task = stored(*shown, None)?;
                 let news = write_pulse(&task.head.pulse());
-                self.snapshots.put(Snapshot {
-                    news,
-                    task: task.clone(),
-                });
+                self.snapshots.put(Snapshot::new(news, task.clone()));
                 Ok(Some(task))
             }
             (Reread::AsKnown | Reread::Gone, _) => {

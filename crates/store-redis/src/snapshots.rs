@@ -27,15 +27,17 @@ const BESIDES_OF_PART: usize = 200;
 pub(crate) struct Snapshot {
     pub(crate) news: String,
     pub(crate) task: StoredTask,
+    /// About how many bytes it takes.
+    weight: usize,
 }
 
 impl Snapshot {
-    fn weight(&self) -> usize {
-        let task = &self.task.task;
-        let said = task.history.iter().map(|message| message.parts.len());
-        let made = task.artifacts.iter().map(|artifact| artifact.parts.len());
+    pub(crate) fn new(news: String, task: StoredTask) -> Self {
+        let said = task.task.history.iter().map(|message| message.parts.len());
+        let made = task.task.artifacts.iter().map(|artifact| artifact.parts.len());
         let parts: usize = said.chain(made).sum();
-        BESIDES + BESIDES_OF_PART * parts + self.task.head.stored_bytes()
+        let weight = BESIDES + BESIDES_OF_PART * parts + task.head.stored_bytes();
+        Self { news, task, weight }
     }
 }
 
@@ -71,7 +73,7 @@ impl Snapshots {
         let (id, snapshot) = (snapshot.task.head.id.clone(), Arc::new(snapshot));
         let _gone = self.with(|generations| {
             let known = generations.forget(&id);
-            let fits = snapshot.weight() <= LATELY;
+            let fits = snapshot.weight <= LATELY;
             (known, fits.then(|| generations.put(id, snapshot)))
         });
     }
@@ -104,9 +106,9 @@ impl Default for Generations {
 
 impl Generations {
     fn put(&mut self, id: TaskId, snapshot: Arc<Snapshot>) -> Option<Generation> {
-        let full = self.bytes + snapshot.weight() > LATELY;
+        let full = self.bytes + snapshot.weight > LATELY;
         let gone = full.then(|| self.turn());
-        self.bytes += snapshot.weight();
+        self.bytes += snapshot.weight;
         self.lately.insert(id, snapshot);
         gone
     }
@@ -119,7 +121,7 @@ impl Generations {
 
     fn forget(&mut self, id: &TaskId) -> [Option<Arc<Snapshot>>; 2] {
         let gone = self.lately.remove(id);
-        self.bytes -= gone.as_ref().map_or(0, |gone| gone.weight());
+        self.bytes -= gone.as_ref().map_or(0, |gone| gone.weight);
         [gone, self.before.remove(id)]
     }
 }
@@ -146,13 +148,8 @@ mod tests {
         };
         let creation = decide::create(new, &Limits::default(), stamp).unwrap();
         let task = TaskSnapshot::clone(&creation.task);
-        Snapshot {
-            news: format!("news of {bytes}"),
-            task: StoredTask {
-                head: Arc::new(creation.head),
-                task,
-            },
-        }
+        let head = Arc::new(creation.head);
+        Snapshot::new(format!("news of {bytes}"), StoredTask { head, task })
     }
 
     fn news(snapshots: &Snapshots, id: &str) -> Option<String> {
@@ -180,7 +177,7 @@ mod tests {
         let held = |snapshots: &Snapshots| {
             snapshots.with(|all| {
                 let all = all.lately.values().chain(all.before.values());
-                all.map(|snapshot| snapshot.weight()).sum::<usize>()
+                all.map(|snapshot| snapshot.weight).sum::<usize>()
             })
         };
         snapshots.put(snapshot("asked for", 1 << 20));

@@ -1,9 +1,14 @@
 //! Builders of valid values with the least that has to be said. A test changes what it is about and leaves the rest.
 
+use std::time::Duration;
+
 use gateway_domain::{
     Artifact, ArtifactId, AuthenticationInfo, ContextId, Message, MessageId, Part, PushNotificationConfigId,
-    PushNotificationConfigRow, Role, Scope, Subject, TaskId, TaskPushNotificationConfig, Tenant, Timestamp,
-    Version, decide::NewTask, push::StoredConfig,
+    PushNotificationConfigRow, ReplicaId, Role, Scope, Subject, TaskId, TaskPushNotificationConfig, Tenant,
+    Timestamp, Version,
+    decide::NewTask,
+    ports::{AskedOffer, RunPut, Terms},
+    push::StoredConfig,
 };
 
 /// 2026-01-31T09:00:00Z
@@ -77,4 +82,35 @@ pub fn config(task: &TaskId, id: &str) -> StoredConfig {
             version: Version::V1_0,
         },
     }
+}
+
+/// How long the leases of [`terms`] last, in seconds.
+pub const LEASE: i64 = 10;
+
+/// What a replica takes work on at a second.
+pub fn terms(replica: &str, second: i64) -> Terms {
+    Terms {
+        replica: ReplicaId::new(replica),
+        now: moment(second),
+        lease: Duration::from_secs(LEASE.unsigned_abs()),
+    }
+}
+
+/// The offer of a task's message, by its number; the first begins the task.
+pub fn offer(message: usize) -> AskedOffer {
+    AskedOffer {
+        message,
+        metadata: None,
+        accepted_output_modes: vec!["text/plain".to_owned()],
+        extensions: Vec::new(),
+        follow_up: message > 1,
+    }
+}
+
+/// The same for a run that a replica would hold from a second on.
+pub fn run(message: usize, replica: &str, second: i64) -> Box<RunPut> {
+    Box::new(RunPut {
+        offer: offer(message),
+        terms: terms(replica, second),
+    })
 }

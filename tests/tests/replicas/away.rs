@@ -9,6 +9,7 @@ use gateway_tests::{
     balancer::Kind,
     client::Refusal,
     cluster::{Cluster, Plan},
+    raw::PATIENCE,
     samples,
 };
 
@@ -41,10 +42,14 @@ async fn while_redis_is_gone_every_operation_says_unavailable_and_nothing_of_the
             refusal.assert(ErrorKind::Unavailable);
             assert_eq!(refusal.request_id.as_ref(), Some(&id));
             tells_nothing_of_the_inside(&refusal, &redis.url());
-            // It comes over a pipe, some time after the answer; without it this waits until somebody looks.
-            while !cluster.said().contains(&id) {
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
+            // It comes over a pipe, some time after the answer.
+            let said = async {
+                while !cluster.said().contains(&id) {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+            };
+            let said = tokio::time::timeout(PATIENCE, said).await;
+            assert!(said.is_ok(), "no word of {id} in the log");
         }
     }
 }

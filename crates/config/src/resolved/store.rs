@@ -109,13 +109,10 @@ fn check_spread(typed: &Typed, all: &[RedisSpread], index: usize, faults: &mut V
         ("repeats.most", typed.repeats.most),
         ("repeats.bytes", typed.repeats.bytes.0 / LEAST_BYTES_OF_SENDS),
     ];
-    for (name, bound) in bounds
-        .into_iter()
-        .filter(|(_, bound)| usize::from(*parts) > *bound)
-    {
-        fault(
-            "parts",
-            format!("must be {bound} or less, by {name}, not {parts}"),
-        );
+    for (name, bound) in bounds {
+        if usize::from(*parts) > bound {
+            let text = format!("must be {bound} or less, by {name}, not {parts}");
+            fault("parts", text);
+        }
     }
 }

@@ -1,11 +1,7 @@
 //! What comes again: reads of a task that is known, and work whose taking nobody heard of.
 
-use std::time::Duration;
-
-use gateway_domain::{
-    ReplicaId, Timestamp,
-    ports::{AskedOffer, Creation, DueWork, Purge, RunPut, Terms, Work},
-};
+use gateway_domain::ports::{Creation, DueWork, Purge, Work};
+use gateway_testkit::build::{run, terms};
 
 use super::*;
 
@@ -47,17 +43,9 @@ async fn what_is_known_of_a_task_is_no_answer_once_it_is_gone() {
     assert_eq!(store.read(&id).await.unwrap().unwrap().head.cursor, cursor);
 }
 
-fn terms(now: Timestamp) -> Terms {
-    Terms {
-        replica: ReplicaId::new("replica"),
-        now,
-        lease: Duration::from_secs(10),
-    }
-}
-
 /// Takes the one run that is due at a second: how many holders have lost it.
 async fn losses(store: &RedisStore, second: i64) -> u32 {
-    let taken = store.take_due(&terms(moment(second)), 10).await.unwrap();
+    let taken = store.take_due(&terms("replica", second), 10).await.unwrap();
     match taken.as_slice() {
         [taken] => match &taken.work {
             DueWork::Run { lost, .. } => *lost,
@@ -75,18 +63,8 @@ async fn a_holder_who_never_heard_that_a_run_is_his_has_not_lost_it() {
     } = Replica::new(Settings::default()).await;
     let new = fresh(&store, "task");
     let id = new.id.clone();
-    let offer = AskedOffer {
-        message: 1,
-        metadata: None,
-        accepted_output_modes: Vec::new(),
-        extensions: Vec::new(),
-        follow_up: false,
-    };
     let creation = Creation {
-        run: Some(Box::new(RunPut {
-            offer,
-            terms: terms(moment(0)),
-        })),
+        run: Some(run(1, "replica", 0)),
         ..decide::create(new, &Limits::default(), stamp(0)).unwrap()
     };
     store.create(creation).await.unwrap();

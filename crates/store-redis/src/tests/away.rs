@@ -2,11 +2,8 @@
 
 use std::time::Duration;
 
-use gateway_domain::{
-    ReplicaId,
-    ports::{AskedOffer, Change, CommitError, Creation, LogRead, RunGrant, RunPut, Terms},
-};
-use gateway_testkit::build::{config, user_message};
+use gateway_domain::ports::{Change, CommitError, Creation, LogRead, RunGrant};
+use gateway_testkit::build::{config, run, terms, user_message};
 use tokio::time::{Instant, sleep};
 
 use super::*;
@@ -175,26 +172,9 @@ async fn a_step_that_puts_work_is_granted_the_same_when_it_is_sent_again() {
     } = Replica::new(Settings::default()).await;
     let new = fresh(&store, "task");
     let id = new.id.clone();
-    let terms = |replica: &str| Terms {
-        replica: ReplicaId::new(replica),
-        now: moment(0),
-        lease: Duration::from_secs(10),
-    };
-    let put = |message, replica: &str| {
-        Some(Box::new(RunPut {
-            offer: AskedOffer {
-                message,
-                metadata: None,
-                accepted_output_modes: Vec::new(),
-                extensions: Vec::new(),
-                follow_up: message > 1,
-            },
-            terms: terms(replica),
-        }))
-    };
     let begin = || Creation {
-        run: put(1, "one"),
-        delivery: Some(terms("one")),
+        run: Some(run(1, "one", 0)),
+        delivery: Some(terms("one", 0)),
         ..decide::create(
             NewTask {
                 config: Some(config(&id, "hook")),
@@ -210,7 +190,7 @@ async fn a_step_that_puts_work_is_granted_the_same_when_it_is_sent_again() {
     assert_eq!(store.create(begin()).await.unwrap(), granted);
     let head = store.head(&id).await.unwrap().unwrap();
     let further = || Change {
-        run: put(2, "two"),
+        run: Some(run(2, "two", 0)),
         ..decide::take_message(&head, user_message("more"), &Limits::default(), stamp(1)).unwrap()
     };
     let granted = store.commit(further()).await.unwrap();

@@ -3,16 +3,13 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use gateway_domain::{
-    ContextId, MessageId, ReplicaId,
+    ContextId, MessageId,
     decide::NewTask,
-    ports::{
-        AskedOffer, ConfigPut, Creation, Lease, LogRead, RunAnswer, RunAsk, RunGrant, RunPut, Terms, Work,
-        WorkKey, WorkKind,
-    },
+    ports::{ConfigPut, Creation, Lease, LogRead, RunAnswer, RunAsk, RunGrant, Work, WorkKey, WorkKind},
     repeats::{ContentDigest, Repeats, SendClaim, SendKey},
     request::AgentAction,
 };
-use gateway_testkit::build::{artifact, config, scope};
+use gateway_testkit::build::{artifact, config, run, scope, terms};
 
 use super::*;
 use crate::{Held, Retired, keys::KINDS};
@@ -24,33 +21,12 @@ async fn keys(store: &RedisStore) -> Vec<String> {
     all.into_iter().filter(|key| *key != own).collect()
 }
 
-fn terms() -> Terms {
-    Terms {
-        replica: ReplicaId::new("replica"),
-        now: moment(0),
-        lease: Duration::from_secs(10),
-    }
-}
-
-fn run() -> RunPut {
-    RunPut {
-        offer: AskedOffer {
-            message: 1,
-            metadata: None,
-            accepted_output_modes: Vec::new(),
-            extensions: Vec::new(),
-            follow_up: false,
-        },
-        terms: terms(),
-    }
-}
-
 /// Begins a task with its run and the delivery to its configuration, and asks and answers something.
 async fn begin(store: &RedisStore, new: NewTask) -> TaskId {
     let id = new.id.clone();
     let creation = Creation {
-        run: Some(Box::new(run())),
-        delivery: Some(terms()),
+        run: Some(run(1, "replica", 0)),
+        delivery: Some(terms("replica", 0)),
         ..decide::create(new, &Limits::default(), stamp(0)).unwrap()
     };
     let granted = store.create(creation).await.unwrap();

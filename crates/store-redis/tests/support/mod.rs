@@ -10,14 +10,12 @@ use std::{sync::Arc, time::Duration};
 use gateway_domain::{
     Limits, TaskId, decide,
     decide::{NewTask, Stamp},
-    ports::{
-        AskedOffer, CommitError, Creation, Lease, Origin, RunGrant, RunPut, Store, Terms, WorkKey, WorkKind,
-    },
+    ports::{CommitError, Creation, Lease, Origin, RunGrant, RunPut, Store, Terms, WorkKey, WorkKind},
     request::AgentAction,
 };
 use gateway_store_redis::{Mode, RedisStore, Settings};
 use gateway_testkit::{
-    build::{artifact, moment, new_task, scope},
+    build::{artifact, moment, new_task, offer, scope},
     redis::{Cluster, SentinelDeployment},
 };
 
@@ -81,15 +79,11 @@ pub(crate) async fn begin_leased(store: &RedisStore, tenant: &str, terms: Terms)
         scope,
         ..new_task(id.clone())
     };
-    let offer = AskedOffer {
-        message: 1,
-        metadata: None,
-        accepted_output_modes: Vec::new(),
-        extensions: Vec::new(),
-        follow_up: false,
-    };
     let creation = decide::create(new, &Limits::default(), stamp()).unwrap();
-    let run = Some(Box::new(RunPut { offer, terms }));
+    let run = Some(Box::new(RunPut {
+        offer: offer(1),
+        terms,
+    }));
     let granted = store.create(Creation { run, ..creation }).await.unwrap();
     let Some(RunGrant::Begun { epoch, .. }) = granted.run else {
         panic!("{granted:?}");

@@ -12,8 +12,9 @@ use tokio::sync::broadcast::Receiver;
 
 use super::{
     Bench,
-    work::{lease, offer, running, send, terms},
+    work::{lease, running, send},
 };
+use crate::build::{offer, terms};
 
 /// Everything that is asked after a number, as the holder finds it.
 async fn asks(bench: &Bench, lease: &Lease, after: u64) -> Option<Vec<(u64, RunAsk)>> {

@@ -1,49 +1,21 @@
 //! Due work: leases, grants and what comes of a holder who is late.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
 
 use gateway_domain::{
-    Cursor, PushNotificationConfigId, ReplicaId, TaskId, TaskState, decide,
+    Cursor, PushNotificationConfigId, TaskId, TaskState, decide,
     decide::NewTask,
     lifecycle::Move,
     ports::{
-        AskedOffer, Change, CommitError, ConfigPut, Creation, DueWork, Epoch, Granted, Lease, Renewed,
-        RunAsk, RunGrant, RunPut, Settled, Taken, Terms, WorkKey, WorkKind,
+        Change, CommitError, ConfigPut, Creation, DueWork, Epoch, Granted, Lease, Renewed, RunAsk, RunGrant,
+        Settled, Taken, WorkKey, WorkKind,
     },
     request::AgentAction,
 };
 use tokio::{sync::Barrier, task::JoinSet};
 
 use super::{Bench, bench::chunk};
-use crate::build::{agent_message, config, moment, new_task, user_message};
-
-/// How long leases last here, in seconds.
-const LEASE: i64 = 10;
-
-pub(super) fn terms(replica: &str, second: i64) -> Terms {
-    Terms {
-        replica: ReplicaId::new(replica),
-        now: moment(second),
-        lease: Duration::from_secs(LEASE.unsigned_abs()),
-    }
-}
-
-pub(super) fn offer(message: usize) -> AskedOffer {
-    AskedOffer {
-        message,
-        metadata: None,
-        accepted_output_modes: vec!["text/plain".to_owned()],
-        extensions: Vec::new(),
-        follow_up: message > 1,
-    }
-}
-
-pub(super) fn put(message: usize, replica: &str, second: i64) -> Option<Box<RunPut>> {
-    Some(Box::new(RunPut {
-        offer: offer(message),
-        terms: terms(replica, second),
-    }))
-}
+use crate::build::{LEASE, agent_message, config, moment, new_task, offer, run, terms, user_message};
 
 pub(super) fn lease(task: &TaskId, epoch: Epoch) -> Lease {
     Lease {
@@ -68,7 +40,7 @@ fn delivery(task: &TaskId, id: &str, epoch: Epoch) -> Lease {
 /// A task whose run is held by replica `one` from the moment 0 on.
 pub(super) async fn running(bench: &Bench) -> (TaskId, Lease) {
     let creation = Creation {
-        run: put(1, "one", 0),
+        run: Some(run(1, "one", 0)),
         ..bench.creation(new_task(bench.task_id()), 0)
     };
     let id = creation.head.id.clone();
@@ -114,7 +86,7 @@ pub(super) async fn send(bench: &Bench, id: &TaskId, replica: &str, second: i64)
             decide::take_message(head, user_message("more"), limits, stamp)
         })
         .await;
-    let run = put(message, replica, second);
+    let run = Some(run(message, replica, second));
     let granted = bench.writer().commit(Change { run, ..change }).await.unwrap();
     granted.run.unwrap()
 }
@@ -277,7 +249,7 @@ pub async fn a_discarded_task_takes_its_run_along(bench: &Bench) {
         ..new_task(bench.task_id())
     };
     let creation = Creation {
-        run: put(1, "one", 0),
+        run: Some(run(1, "one", 0)),
         ..bench.creation(new, 0)
     };
     let id = creation.head.id.clone();
@@ -377,7 +349,7 @@ pub async fn a_configuration_brings_its_delivery_from_the_revision_that_it_was_s
     let id = bench.task_id();
     let creation = Creation {
         delivery: Some(terms("one", 0)),
-        run: put(1, "one", 0),
+        run: Some(run(1, "one", 0)),
         ..bench.creation(
             NewTask {
                 config: Some(config(&id, "with the task")),
